@@ -1,0 +1,3 @@
+module zklab/exercises
+
+go 1.26
