@@ -45,5 +45,5 @@ type Contender struct {
 type Standing struct {
 	Contender
 	Holds    bool
-	WaitsFor string // the child whose end it must wait for; empty when it holds
+	WaitsFor string // the child whose end it must wait for; empty when it holds, or waits for any of several
 }
