@@ -1,0 +1,81 @@
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Backend can run an ensemble. Start returns ErrUnavailable, wrapped with the
+// reason in one line, when it cannot be used here; then the next one is tried.
+// Any other error ends the search. With fetch false it must not download.
+type Backend interface {
+	Name() string
+	Start(ctx context.Context, o Options, fetch bool) (*Ensemble, error)
+}
+
+var (
+	registered   = []Backend{externalBackend{}, &javaBackend{finder: systemFinder()}}
+	registeredMu sync.Mutex
+)
+
+// Register adds a backend after the ones known; a package that holds one calls
+// it from its init function.
+func Register(b Backend) {
+	registeredMu.Lock()
+	defer registeredMu.Unlock()
+	registered = append(registered, b)
+}
+
+func backends() []Backend {
+	registeredMu.Lock()
+	defer registeredMu.Unlock()
+	return slices.Clone(registered)
+}
+
+// Start returns an ensemble that is ready to serve. The caller must Close it.
+// The context bounds the start only, not the ensemble's life. When no ZooKeeper
+// can be had, ErrUnavailable is returned with everything that was tried.
+func Start(ctx context.Context, o Options) (*Ensemble, error) {
+	o, err := o.Normalize()
+	if err != nil {
+		return nil, err
+	}
+	return startFirst(ctx, o, backends())
+}
+
+func startFirst(ctx context.Context, o Options, all []Backend) (*Ensemble, error) {
+	forced := o.Backend
+	if forced == "" && o.Servers != "" {
+		forced = External // somebody named servers: nothing else may be taken instead
+	}
+	if forced != "" {
+		for _, b := range all {
+			if b.Name() == forced {
+				return b.Start(ctx, o, true)
+			}
+		}
+		return nil, fmt.Errorf("%w: backend %q is asked for, and this program is built without it", ErrUnavailable, forced)
+	}
+	var tried []string
+	for _, fetch := range []bool{false, true} {
+		for _, b := range all {
+			e, err := b.Start(ctx, o, fetch)
+			if err == nil || !errors.Is(err, ErrUnavailable) {
+				return e, err
+			}
+			if fetch || b.Name() != Java { // the second round of java repeats its first
+				tried = append(tried, b.Name()+": "+reason(err))
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w here. Tried:\n  %s\n%s", ErrUnavailable, strings.Join(slices.Compact(tried), "\n  "), advice())
+}
+
+// reason is the error's text without the sentinel's.
+func reason(err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), ErrUnavailable.Error()), ": ")
+}

@@ -1,0 +1,15 @@
+// Package zkserver finds, fetches, starts, pauses, kills and stops real
+// ZooKeeper servers.
+//
+// [Start] gives an [Ensemble] of one or three servers that are ready to serve,
+// or an ensemble that somebody else runs. It looks in this order: the servers
+// named by the caller or by ZKLAB_SERVERS; a ZooKeeper installed here, run as a
+// private child process; a container engine, when its backend is registered;
+// and last it fetches ZooKeeper into the user's cache folder.
+//
+// A private server listens on loopback only, keeps its data in a temporary
+// folder of its own, and dies with the process that started it, however that
+// one dies: also by kill -9. Nothing is left behind, neither process nor folder.
+//
+// All methods may be called from several goroutines at once.
+package zkserver

@@ -1,0 +1,224 @@
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// house is the folder that private servers live in, with its guardian.
+type house struct {
+	dir     string
+	guard   *guardian
+	servers []*javaServer
+}
+
+// close kills the servers, removes the folder, and lets the guardian go.
+func (h *house) close() error {
+	for _, s := range h.servers {
+		s.shut()
+	}
+	err := os.RemoveAll(h.dir)
+	h.guard.dismiss(err == nil)
+	if err != nil {
+		return fmt.Errorf("zkserver: remove the servers' folder: %w", err)
+	}
+	return nil
+}
+
+// javaServer is one private server: its fixed place, and the process of now.
+type javaServer struct {
+	dir, addr, adminAddr string
+	command, env         []string
+	house                *house
+
+	restarting sync.Mutex // one Restart at a time
+
+	mu     sync.Mutex
+	proc   *process
+	closed bool
+}
+
+const logName = "server.log"
+
+func (s *javaServer) logFile() string { return filepath.Join(s.dir, logName) }
+
+// launch starts the process, which must not be running.
+func (s *javaServer) launch() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	defer log.Close()
+	cmd := exec.Command(s.command[0], s.command[1:]...)
+	cmd.Dir = s.dir
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), s.env...)
+	if s.proc, err = startProcess(cmd, s.house.guard.group()); err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	return nil
+}
+
+// current is the latest process, which may have ended.
+func (s *javaServer) current() *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.proc
+}
+
+func (s *javaServer) shut() {
+	s.mu.Lock()
+	s.closed = true
+	p := s.proc
+	s.mu.Unlock()
+	if p != nil {
+		p.kill()
+	}
+}
+
+func (s *javaServer) Running() bool {
+	p := s.current()
+	return p != nil && !p.ended()
+}
+
+func (s *javaServer) Pid() int {
+	if p := s.current(); p != nil && !p.ended() {
+		return p.pid()
+	}
+	return 0
+}
+
+func (s *javaServer) Pause() error    { return s.current().signal(syscall.SIGSTOP) }
+func (s *javaServer) Continue() error { return s.current().signal(syscall.SIGCONT) }
+
+func (s *javaServer) Kill() error {
+	s.current().kill()
+	return nil
+}
+
+func (s *javaServer) Restart(ctx context.Context) error {
+	s.restarting.Lock()
+	defer s.restarting.Unlock()
+	s.current().kill()
+	if err := s.launch(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	return s.awaitReady(ctx)
+}
+
+// awaitReady waits until this very process serves.
+func (s *javaServer) awaitReady(ctx context.Context) error {
+	p := s.current()
+	last := errors.New("it did not answer yet")
+	for {
+		if last = s.ready(ctx); last == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return s.failure("it ended by itself")
+		default:
+		}
+		if errors.Is(last, errPortTaken) {
+			return s.failure(last.Error())
+		}
+		if err := sleep(ctx, pollInterval); err != nil {
+			return s.failure(fmt.Sprintf("%v; %v", err, last))
+		}
+	}
+}
+
+// ready is nil when our server answers `srvr` with a mode. Whoever answers must
+// also name our folder: another process may sit on our port.
+func (s *javaServer) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	srvr, err := Ask(ctx, s.addr, "srvr")
+	if err != nil {
+		return err
+	}
+	if field(srvr, "Mode: ") == "" {
+		return fmt.Errorf("not serving: %s", firstLine(srvr))
+	}
+	conf, err := Ask(ctx, s.addr, "conf")
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(field(conf, "dataDir="), s.dir) {
+		return errPortTaken
+	}
+	return s.adminReady(ctx)
+}
+
+// adminReady is nil when our AdminServer answers, or there is none.
+func (s *javaServer) adminReady(ctx context.Context) error {
+	if s.adminAddr == "" {
+		return nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.adminAddr+"/commands/configuration", nil)
+	if err != nil {
+		return err
+	}
+	req.Close = true
+	client := http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(body), s.dir) {
+		return errPortTaken
+	}
+	return nil
+}
+
+// failure is ErrStart with the end of the log; a lost race for a port is marked.
+func (s *javaServer) failure(why string) error {
+	tail := s.LogTail(15)
+	err := fmt.Errorf("%w at %s: %s; the end of its log:\n%s", ErrStart, s.addr, why, tail)
+	for _, sign := range []string{"BindException", "Address already in use", errPortTaken.Error()} {
+		if strings.Contains(tail, sign) || why == sign {
+			return fmt.Errorf("%w: %w", errPortTaken, err)
+		}
+	}
+	return err
+}
+
+const maxTail = 64 << 10 // bytes of the log's end that are looked at
+
+// LogTail is the end of the log: at most n lines and 64 KiB.
+func (s *javaServer) LogTail(n int) string {
+	f, err := os.Open(s.logFile())
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err == nil && st.Size() > maxTail {
+		if _, err := f.Seek(-maxTail, io.SeekEnd); err != nil {
+			return ""
+		}
+	}
+	b, _ := io.ReadAll(io.LimitReader(f, maxTail))
+	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
