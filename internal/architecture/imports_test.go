@@ -1,0 +1,136 @@
+package architecture
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pkg is what `go list -json` says about one package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// listPackages asks the go command for every package of the root module.
+// Test imports are left out: a test may use the rooms beside it.
+func listPackages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Imports,Deps", "zklab/...")
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list named only %d packages: the test would prove nothing", len(all))
+	}
+	return all
+}
+
+// under says whether an import path lies in a room or in a folder below it.
+func under(path, room string) bool {
+	return path == room || strings.HasPrefix(path, room+"/")
+}
+
+func anyUnder(path string, rooms []string) bool {
+	return slices.ContainsFunc(rooms, func(r string) bool { return under(path, r) })
+}
+
+const (
+	zk             = "github.com/go-zookeeper/zk"
+	bubbleTea      = "charm.land/bubbletea/v2"
+	testcontainers = "github.com/testcontainers/testcontainers-go"
+)
+
+// rules says what each room may import of this project. A room that is not
+// listed may import nothing of it.
+var rules = []struct {
+	room string
+	may  []string
+}{
+	{"zklab/minimutex", nil},
+	{"zklab/curatorlike", []string{"zklab/curatorlike"}},
+	{"zklab/lessons", nil},
+	{"zklab/internal/recipe", nil},
+	{"zklab/internal/wiretap", []string{"zklab/internal/wiretap"}},
+	{"zklab/internal/zkstat", nil},
+	{"zklab/internal/zkserver", []string{"zklab/internal/zkserver"}},
+	{"zklab/internal/journal", []string{"zklab/internal/journal", "zklab/internal/recipe"}},
+	{"zklab/internal/contestant", []string{"zklab/internal/contestant", "zklab/minimutex", "zklab/curatorlike"}},
+	{"zklab/internal/architecture", nil},
+}
+
+func TestImports_pointDownwards(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, r := range rules {
+			if !under(p.ImportPath, r.room) {
+				continue
+			}
+			for _, imp := range p.Imports {
+				if under(imp, "zklab") && !anyUnder(imp, r.may) {
+					t.Errorf("%s imports %s: this room may import of the project only %v", p.ImportPath, imp, r.may)
+				}
+			}
+		}
+	}
+}
+
+// The rooms below must stay free of heavy or upward dependencies, directly
+// and through others.
+func TestImports_neverReach(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, dep := range append([]string{p.ImportPath}, p.Deps...) {
+			ui := under(dep, bubbleTea) || under(dep, "zklab/tui")
+			if ui && !anyUnder(p.ImportPath, []string{"zklab/tui", "zklab/cmd"}) {
+				t.Errorf("%s reaches %s: Bubble Tea belongs under tui and cmd only", p.ImportPath, dep)
+			}
+			if under(dep, testcontainers) && !mayReachContainers(p.ImportPath) {
+				t.Errorf("%s reaches %s: containers belong in internal/zkserver/docker only", p.ImportPath, dep)
+			}
+			if under(dep, "zklab/cmd") && !under(p.ImportPath, "zklab/cmd") {
+				t.Errorf("%s reaches %s: nothing stands above cmd", p.ImportPath, dep)
+			}
+		}
+	}
+}
+
+// mayReachContainers lists who may link testcontainers: its own room, and the
+// two places that choose a backend by name.
+func mayReachContainers(path string) bool {
+	return anyUnder(path, []string{"zklab/internal/zkserver/docker", "zklab/internal/zkserver/zktest"})
+}
+
+// The two lock packages are what a service would import, so they bring
+// nothing along but the standard library and the ZooKeeper client.
+func TestImports_locksStandAlone(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.ImportPath != "zklab/minimutex" && p.ImportPath != "zklab/curatorlike" {
+			continue
+		}
+		for _, dep := range p.Deps {
+			std := !strings.Contains(strings.SplitN(dep, "/", 2)[0], ".")
+			if !std && !under(dep, zk) || under(dep, "zklab") {
+				t.Errorf("%s depends on %s: only std and %s are allowed", p.ImportPath, dep, zk)
+			}
+		}
+	}
+}
