@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -54,20 +53,17 @@ func (b *javaBackend) prepare(ctx context.Context, o Options, fetch bool) (*java
 // startPrivate makes the folder and its guardian, starts the servers and waits
 // until they serve. On failure nothing is left.
 func startPrivate(ctx context.Context, o Options, rt *javaRuntime, in *installation) (_ *Ensemble, err error) {
-	dir, err := os.MkdirTemp("", "zklab-zk-")
+	guard, err := startGuardian()
 	if err != nil {
-		return nil, fmt.Errorf("%w: no temporary folder: %w", ErrStart, err)
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
-	h := &house{dir: dir}
-	if h.guard, err = startGuardian(dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", ErrStart, err), os.RemoveAll(dir))
-	}
+	h := &house{guard: guard}
 	defer func() {
 		if err != nil {
 			_ = h.close()
 		}
 	}()
-	if h.servers, err = layOut(dir, o, rt, in); err != nil {
+	if h.servers, err = layOut(guard.dir, o, rt, in); err != nil {
 		return nil, err
 	}
 	for _, s := range h.servers {

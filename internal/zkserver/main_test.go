@@ -2,14 +2,41 @@ package zkserver
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 )
 
+const helperEnv = "ZKLAB_ZKSERVER_TEST_HELPER"
+
 func TestMain(m *testing.M) {
+	if size := os.Getenv(helperEnv); size != "" {
+		helper(size)
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// helper is a process that starts servers, says so, and waits to be killed.
+func helper(size string) {
+	o := Options{Backend: Java}
+	if _, err := fmt.Sscan(size, &o.Size); err != nil {
+		fmt.Println(err)
+		os.Exit(2)
+	}
+	fmt.Println("starting")
+	e, err := Start(context.Background(), o)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(2)
+	}
+	fmt.Println("ready")
+	_ = e.Servers()[0].Pause() // the hardest to kill politely
+	fmt.Println("paused")
+	time.Sleep(time.Minute)
+	os.Exit(3)
 }
 
 // start starts an ensemble for one test.

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // house is the folder that private servers live in, with its guardian.
 type house struct {
-	dir     string
 	guard   *guardian
 	servers []*javaServer
 }
@@ -26,7 +26,7 @@ func (h *house) close() error {
 	for _, s := range h.servers {
 		s.shut()
 	}
-	err := os.RemoveAll(h.dir)
+	err := os.RemoveAll(h.guard.dir)
 	h.guard.dismiss(err == nil)
 	if err != nil {
 		return fmt.Errorf("zkserver: remove the servers' folder: %w", err)
@@ -47,7 +47,10 @@ type javaServer struct {
 	closed bool
 }
 
-const logName = "server.log"
+const (
+	logName       = "server.log"
+	firstPatience = 60 * time.Millisecond
+)
 
 func (s *javaServer) logFile() string { return filepath.Join(s.dir, logName) }
 
@@ -126,9 +129,15 @@ func (s *javaServer) Restart(ctx context.Context) error {
 func (s *javaServer) awaitReady(ctx context.Context) error {
 	p := s.current()
 	last := errors.New("it did not answer yet")
+	// A question that comes in the moment of start-up is sometimes accepted and
+	// never answered, so the first ones are given up soon.
+	patience := firstPatience
 	for {
-		if last = s.ready(ctx); last == nil {
+		if last = s.ready(ctx, patience); last == nil {
 			return nil
+		}
+		if errors.Is(last, context.DeadlineExceeded) {
+			patience = min(2*patience, askTimeout)
 		}
 		select {
 		case <-p.done:
@@ -146,8 +155,8 @@ func (s *javaServer) awaitReady(ctx context.Context) error {
 
 // ready is nil when our server answers `srvr` with a mode. Whoever answers must
 // also name our folder: another process may sit on our port.
-func (s *javaServer) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+func (s *javaServer) ready(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	srvr, err := Ask(ctx, s.addr, "srvr")
 	if err != nil {
