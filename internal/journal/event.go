@@ -53,8 +53,8 @@ type Type string
 const (
 	Note   Type = "note"   // a line of narration: Text
 	Step   Type = "step"   // a scenario step begins: Text
-	Expect Type = "expect" // an expectation was checked: Text, OK
-	Joined Type = "joined" // a contestant was asked to join: Who, Lock, Recipe, PID
+	Expect Type = "expect" // an expectation was checked: Text, OK, Err (what was found instead)
+	Joined Type = "joined" // a contestant was asked to join: Who, Lock, Recipe, PID, Timeout (asked), Count (permits)
 	Asked  Type = "asked"  // a contestant was asked to do something: Who, Op (release, quit)
 	Signal Type = "signal" // a signal was sent: Who, PID, Op (SIGKILL, SIGSTOP, SIGCONT)
 	Fault  Type = "fault"  // a network fault was put in place: Who, Op (cut, refuse, blackhole-out, …), Text
@@ -91,6 +91,10 @@ const (
 	Sessions   Type = "sessions"    // Deadlines: each session's expiry by the server's clock
 	Watches    Type = "watches"     // WatchedBy: data watches; Count: all watches, child watches included
 	Counters   Type = "counters"    // Fired: the server's own counters
+
+	// SessionEnded is written once for a session that is gone from the server:
+	// Session, Who, Op (expired, closed). At is when that was noticed.
+	SessionEnded Type = "session-ended"
 )
 
 // BeliefKind is what a contestant thinks of its own standing.

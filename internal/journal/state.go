@@ -26,6 +26,7 @@ type ServerState struct {
 type LockState struct {
 	Path    string
 	Recipe  string
+	Permits int       // leases of a semaphore; 0 otherwise
 	Queue   []Place   // in queue order; foreign children are left out
 	Foreign []Node    // children that belong to no known recipe
 	Holders []string  // Names of the nodes that hold, by the server
@@ -105,9 +106,10 @@ type ContestantState struct {
 	Spans      []Span    // what it did over time, for lanes; at most MaxSpans
 	JoinedAt   time.Time
 	DiedAt     time.Time
-	Writes     int // writes the resource took
-	Refused    int // writes the resource refused
-	SessionEnd time.Time
+	Writes     int       // writes the resource took
+	Refused    int       // writes the resource refused
+	SessionEnd time.Time // when its session was seen to be gone; zero while it lives
+	EndedBy    string    // how it ended: expired, closed
 }
 
 // WatchMark is a watch event's arrival.

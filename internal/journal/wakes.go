@@ -1,0 +1,225 @@
+package journal
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"zklab/internal/recipe"
+)
+
+// A release is the end of a node that held its lock, by delete or by the end of
+// its session. Three observers report it, in any order: the delete's frames, the
+// watch events that it fired, and the next reading of the queue. The first one
+// opens the Wake; the others add to it. The server's counters are global, so
+// they are given to a release only where the reading before it and the reading
+// after it enclose nothing else that fired a watch.
+
+// wake is a Wake and the moment at which it was certain.
+type wake struct {
+	Wake
+	opened time.Time
+}
+
+// wokenMemory is how many counted releases a lock remembers to not count twice.
+const wokenMemory = 16
+
+// deleteAsked remembers when a holder's delete was on its way: that is the
+// earliest moment its watches can fire.
+func (f *Folder) deleteAsked(e *Event) {
+	l, p := f.find(e.Node)
+	if l == nil || p == nil || !l.holding(p) {
+		return
+	}
+	if len(l.deleting) < maxPending {
+		l.deleting[p.Node.Name] = e.At
+	}
+}
+
+// deleted takes the answer to a delete: the server has done it.
+func (f *Folder) deleted(node string, e *Event) {
+	if l, p := f.find(node); l != nil && p != nil && l.holding(p) {
+		f.openWake(l, p, e.At)
+	}
+}
+
+// woke gives a watch event to the release that fired it.
+func (f *Folder) woke(e *Event) {
+	l, p := f.find(e.Node)
+	if l == nil {
+		f.stray++
+		return
+	}
+	if p != nil && e.Op == "NodeDeleted" && l.holding(p) {
+		f.openWake(l, p, e.At)
+	}
+	if w := l.lastWake(); w != nil && w.takes(e, l.Path) {
+		w.Events++
+		w.Clients = append(w.Clients, e.Who)
+		return
+	}
+	f.stray++
+	if e.Op == "NodeChildrenChanged" && len(l.loose) < maxLoose {
+		l.loose = append(l.loose, loose{e.At, e.Who})
+	}
+}
+
+// takes reports whether the event can be one that this release fired.
+func (w *wake) takes(e *Event, lockPath string) bool {
+	switch e.Op {
+	case "NodeDeleted":
+		return e.Node == w.Node
+	case "NodeChildrenChanged":
+		// Watches are one-shot: a second event is another change's.
+		return e.Node == lockPath && !slices.Contains(w.Clients, e.Who)
+	}
+	return false
+}
+
+// released opens a Wake for each holder that the new reading no longer lists.
+func (f *Folder) released(l *lock, now map[string]Node, at time.Time) {
+	for i := range l.Queue {
+		p := &l.Queue[i]
+		if n, there := now[p.Node.Name]; (!there || n.Czxid != p.Node.Czxid) && l.holding(p) {
+			f.openWake(l, p, at)
+		}
+	}
+	for name := range l.deleting {
+		if _, there := now[name]; !there {
+			delete(l.deleting, name)
+		}
+	}
+	l.loose = nil
+}
+
+// openWake counts the end of p as a release, once.
+func (f *Folder) openWake(l *lock, p *Place, at time.Time) {
+	if slices.Contains(l.woken, p.Node.Czxid) {
+		return
+	}
+	if n := len(l.woken); n >= wokenMemory {
+		l.woken = l.woken[1:]
+	}
+	l.woken = append(slices.Clip(l.woken), p.Node.Czxid)
+	w := wake{opened: at, Wake: Wake{At: at, Node: nodePath(l.Path, p.Node.Name), Who: f.bySession[p.Session], Server: -1}}
+	if asked, known := l.deleting[p.Node.Name]; known {
+		w.At = asked
+		delete(l.deleting, p.Node.Name)
+	} else if len(l.loose) > 0 {
+		w.At = l.loose[0].at
+	}
+	for _, e := range l.loose {
+		if !e.at.Before(w.At) {
+			w.Events++
+			w.Clients = append(w.Clients, e.who)
+			f.stray--
+		}
+	}
+	l.loose = nil
+	if len(l.wakes) >= MaxWakes {
+		l.wakes = slices.Delete(l.wakes, 0, len(l.wakes)-MaxWakes+1)
+	}
+	l.wakes = append(l.wakes, w)
+}
+
+// holding reports whether a place holds, given that releases already counted
+// are over even if no reading of the queue says so yet.
+func (l *lock) holding(p *Place) bool {
+	if p.Holds {
+		return true
+	}
+	if p.WaitsFor == "" || len(l.woken) == 0 {
+		return false
+	}
+	// Only the nearest in front: with more gone, the next reading will tell.
+	i := slices.IndexFunc(l.Queue, func(q Place) bool { return q.Node.Name == p.WaitsFor })
+	return i >= 0 && l.Queue[i].Holds && slices.Contains(l.woken, l.Queue[i].Node.Czxid)
+}
+
+func (l *lock) lastWake() *wake {
+	if len(l.wakes) == 0 {
+		return nil
+	}
+	return &l.wakes[len(l.wakes)-1]
+}
+
+// find returns the lock that a node belongs to, and its place there, or nils.
+func (f *Folder) find(node string) (*lock, *Place) {
+	var l *lock
+	for i := range f.locks { // in order of paths: the last match is the innermost
+		if lockOf(node, f.locks[i].Path) {
+			l = &f.locks[i]
+		}
+	}
+	if l == nil {
+		return nil, nil
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(node, l.Path), "/")
+	if name == "" {
+		name = recipe.Itself
+	}
+	for k := range l.Queue {
+		if l.Queue[k].Node.Name == name {
+			return l, &l.Queue[k]
+		}
+	}
+	return l, nil
+}
+
+// counters takes a reading of the server's counters, and gives the difference
+// to the releases since the one before where it can be told whose it is.
+//
+// The reading was made e.Latency before it was written. Whoever writes one sees
+// to it that every change of a queue that it counts was written before it.
+func (f *Folder) counters(e *Event) {
+	f.fired = Fired{
+		At: e.At, Values: e.Fired,
+		Children: e.Fired["zk_sum_node_children_watch_count"],
+		Deleted:  e.Fired["zk_sum_node_deleted_watch_count"],
+		Packets:  e.Fired["zk_packets_received"] + e.Fired["zk_packets_sent"],
+	}
+	readAt := e.At.Add(-e.Latency)
+	var open []*wake
+	for i := range f.locks {
+		l := &f.locks[i]
+		if len(l.loose) > 0 {
+			return // watches fired for a reason that no reading of the queue shows yet
+		}
+		for k := range l.wakes {
+			if w := &l.wakes[k]; w.Until.IsZero() {
+				if w.opened.After(readAt) {
+					return // may or may not count this release: wait for the next
+				}
+				open = append(open, w)
+			}
+		}
+	}
+	for _, w := range open {
+		w.Until = e.At
+	}
+	if !f.base.At.IsZero() && f.stray <= 0 {
+		share(open, f.fired.Children-f.base.Children, f.fired.Deleted-f.base.Deleted)
+	}
+	f.base, f.stray = f.fired, 0
+}
+
+// share gives the difference of two readings to the releases between them: to a
+// single one all of it, to two of different locks where the wire shows that one
+// fired child watches only and the other data watches only. Otherwise it stays
+// unknown.
+func share(open []*wake, children, deleted float64) {
+	switch {
+	case len(open) == 1:
+		open[0].Server = children + deleted
+	case len(open) == 2 && parentOf(open[0]) != parentOf(open[1]):
+		a, b := open[0], open[1]
+		if float64(b.Events) == children {
+			a, b = b, a
+		}
+		if children != deleted && float64(a.Events) == children && float64(b.Events) == deleted {
+			a.Server, b.Server = children, deleted
+		}
+	}
+}
+
+func parentOf(w *wake) string { return w.Node[:strings.LastIndexByte(w.Node, '/')+1] }
