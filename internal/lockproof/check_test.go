@@ -1,0 +1,376 @@
+package lockproof_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"zklab/internal/lockproof"
+)
+
+// history writes a log in short: "ask A", "enter A X 5 105 s1" (mode, sequence
+// number, token, session), "leave A X", "left A X", "alive B s1 s2",
+// "wrote A 105 1", "wrote A 105 refused".
+func history(t *testing.T, lines string) ([]lockproof.Event, []lockproof.Hold) {
+	t.Helper()
+	var events []lockproof.Event
+	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
+		f := strings.Fields(line)
+		e := lockproof.Event{Verb: lockproof.Verb(f[0]), Who: f[1]}
+		switch e.Verb {
+		case lockproof.Enter:
+			e.Mode = lockproof.Mode(f[2])
+			e.Node = fmt.Sprintf("_c_x-lock-%010s", f[3])
+			mustScan(t, f[4], &e.Token)
+			mustScan(t, strings.TrimPrefix(f[5], "s"), &e.Session)
+		case lockproof.Alive:
+			var ids []int64
+			for _, s := range f[2:] {
+				var id int64
+				mustScan(t, strings.TrimPrefix(s, "s"), &id)
+				ids = append(ids, id)
+			}
+			e.Text = lockproof.SessionList(ids)
+		case lockproof.Wrote:
+			mustScan(t, f[2], &e.Token)
+			e.Text = f[3]
+		default:
+			e.Mode = lockproof.Mode(f[2])
+		}
+		events = append(events, e)
+	}
+	holds, err := lockproof.Holds(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events, holds
+}
+
+func mustScan(t *testing.T, s string, v *int64) {
+	t.Helper()
+	if _, err := fmt.Sscan(s, v); err != nil {
+		t.Fatalf("%q: %v", s, err)
+	}
+}
+
+// everything runs all checks of a history.
+func everything(events []lockproof.Event, holds []lockproof.Hold, permits int, final int64) []lockproof.Violation {
+	return slices.Concat(lockproof.CheckMarks(events), lockproof.CheckOverlap(holds, permits), lockproof.CheckOrder(holds, permits),
+		lockproof.CheckTokens(holds), lockproof.CheckCounter(events, holds, final), lockproof.CheckLinearizable(events, holds, permits))
+}
+
+func TestChecks(t *testing.T) {
+	tests := []struct {
+		name    string
+		permits int
+		final   int64
+		log     string
+		broken  []lockproof.Rule
+	}{
+		{"oneAfterTheOther", 1, 2, `
+ask A X
+enter A X 1 101 s1
+wrote A 101 1
+ask B X
+leave A X
+left A X
+enter B X 2 102 s2
+wrote B 102 2
+leave B X
+left B X`, nil},
+		{"grantedWhileTheReleaseIsUnderWay", 1, 0, `
+ask A X
+enter A X 1 101 s1
+ask B X
+leave A X
+enter B X 2 102 s2
+left A X
+leave B X
+left B X`, nil},
+		{"bothInside", 1, 0, `
+ask A X
+enter A X 1 101 s1
+ask B X
+enter B X 2 102 s2
+leave A X
+left A X
+leave B X
+left B X`, []lockproof.Rule{lockproof.Linear, lockproof.Overlap}},
+		{"killedHolder_sessionStillAlive", 1, 0, `
+ask A X
+enter A X 1 101 s1
+ask B X
+enter B X 2 102 s2
+alive B s1 s2`, []lockproof.Rule{lockproof.Linear, lockproof.Overlap}},
+		{"killedHolder_sessionEnded", 1, 0, `
+ask A X
+enter A X 1 101 s1
+ask B X
+enter B X 2 102 s2
+alive B s2`, nil},
+		{"pausedHolder_sessionEnded_leavesLate", 1, 0, `
+ask A X
+enter A X 1 101 s1
+ask B X
+enter B X 2 102 s2
+alive B s2
+leave A X
+left A X
+leave B X
+left B X`, nil},
+		{"sessionEndedOnlyAfterTheGrant", 1, 0, `
+ask A X
+enter A X 1 101 s1
+ask B X
+enter B X 2 102 s2
+alive B s1 s2
+alive B s2`, []lockproof.Rule{lockproof.Linear, lockproof.Overlap}},
+		{"aListAskedForBeforeTheHoldSaysNothingOfIt", 1, 0, `
+ask B X
+enter A X 1 101 s1
+alive B s2
+enter B X 2 102 s2
+alive B s1 s2`, []lockproof.Rule{lockproof.Linear, lockproof.Overlap}},
+		{"overtaken", 1, 0, `
+ask A X
+ask B X
+enter B X 2 102 s2
+leave B X
+left B X
+enter A X 1 101 s1
+leave A X
+left A X`, []lockproof.Rule{lockproof.Order, lockproof.Tokens}},
+		{"sameTokenTwice", 1, 0, `
+enter A X 1 101 s1
+leave A X
+left A X
+enter A X 2 101 s1
+leave A X
+left A X`, []lockproof.Rule{lockproof.Tokens}},
+		{"noToken", 1, 0, `
+enter A X 1 0 s1
+leave A X
+left A X`, []lockproof.Rule{lockproof.Tokens}},
+		{"nestedKeepsItsToken", 1, 0, `
+enter A X 1 101 s1
+enter A X 1 101 s1
+leave A X
+left A X
+leave A X
+left A X`, nil},
+		{"readersTogether", 1, 0, `
+enter A R 1 101 s1
+enter B R 2 102 s2
+leave A R
+left A R
+leave B R
+left B R`, nil},
+		{"readersInAnyOrder", 1, 0, `
+enter B R 2 102 s2
+enter A R 1 101 s1
+leave A R
+left A R
+leave B R
+left B R`, nil},
+		{"writerAmongReaders", 1, 0, `
+enter A R 1 101 s1
+ask B X
+enter B X 2 102 s2
+leave A R
+left A R
+leave B X
+left B X`, []lockproof.Rule{lockproof.Linear, lockproof.Overlap}},
+		{"readerPastAQueuedWriter", 1, 0, `
+enter A R 1 101 s1
+ask W X
+enter B R 3 103 s2
+leave A R
+left A R
+leave B R
+left B R
+enter W X 2 102 s3
+leave W X
+left W X`, []lockproof.Rule{lockproof.Order, lockproof.Tokens}},
+		{"downgradeKeepsItsPlace", 1, 0, `
+enter A X 1 101 s1
+ask B X
+enter A R 1 101 s1
+leave A X
+left A X
+leave A R
+left A R
+enter B X 2 102 s2
+leave B X
+left B X`, nil},
+		{"writerSlipsIntoADowngrade", 1, 0, `
+enter A X 1 101 s1
+ask B X
+enter A R 3 101 s1
+leave A X
+left A X
+enter B X 2 102 s2
+leave B X
+left B X
+leave A R
+left A R`, []lockproof.Rule{lockproof.Linear, lockproof.Order, lockproof.Overlap}},
+		{"twoLeasesOfTwo", 2, 0, `
+enter A L 1 101 s1
+enter B L 2 102 s2
+leave A L
+left A L
+enter C L 3 103 s3
+leave B L
+left B L
+leave C L
+left C L`, nil},
+		{"twoLeasesOfTwo_grantsSeenInTheOtherOrder", 2, 0, `
+enter B L 2 102 s2
+enter A L 1 101 s1
+leave A L
+left A L
+leave B L
+left B L`, nil},
+		{"threeLeasesOfTwo", 2, 0, `
+enter A L 1 101 s1
+enter B L 2 102 s2
+ask C L
+enter C L 3 103 s3
+leave A L
+left A L
+leave B L
+left B L
+leave C L
+left C L`, []lockproof.Rule{lockproof.Linear, lockproof.Order, lockproof.Overlap}},
+		{"leaseOvertakesTwo", 2, 0, `
+ask A L
+ask B L
+enter C L 3 103 s3
+leave C L
+left C L
+enter A L 1 101 s1
+enter B L 2 102 s2
+leave A L
+left A L
+leave B L
+left B L`, []lockproof.Rule{lockproof.Order}},
+		{"lostIncrement", 1, 1, `
+enter A X 1 101 s1
+wrote A 101 1
+wrote A 101 1
+leave A X
+left A X`, []lockproof.Rule{lockproof.Counter}},
+		{"refusedWhileItsSessionLived", 1, 0, `
+enter A X 1 101 s1
+wrote A 101 refused
+leave A X
+left A X
+alive A s1`, []lockproof.Rule{lockproof.Counter}},
+		{"refusedAfterItsSessionEnded", 1, 1, `
+enter A X 1 101 s1
+enter B X 2 102 s2
+alive B s2
+wrote B 102 1
+wrote A 101 refused
+leave A X
+left A X
+leave B X
+left B X`, nil},
+		{"refusedWithATokenNobodyGave", 1, 0, `
+enter A X 1 101 s1
+wrote A 7 refused
+leave A X
+left A X`, []lockproof.Rule{lockproof.Counter}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			events, holds := history(t, tt.log)
+			vs := everything(events, holds, tt.permits, tt.final)
+			if got := lockproof.Rules(vs); !slices.Equal(got, tt.broken) {
+				t.Errorf("broken rules %v, want %v\n%s", got, tt.broken, lockproof.Report(vs))
+			}
+		})
+	}
+}
+
+func TestCheckLeftovers(t *testing.T) {
+	if vs := lockproof.CheckLeftovers("/l", []string{"foreign"}, []string{"foreign"}); len(vs) != 0 {
+		t.Errorf("a foreign child that was there before is no leftover: %v", vs)
+	}
+	vs := lockproof.CheckLeftovers("/l", []string{"_c_x-lock-0000000001"}, []string{"foreign"})
+	if len(vs) != 2 {
+		t.Errorf("one node left and one foreign node gone are two violations, got %v", vs)
+	}
+}
+
+func TestCheckLinearizable_tooManyClients(t *testing.T) {
+	var lines strings.Builder
+	for i := range lockproof.MaxClients + 1 {
+		fmt.Fprintf(&lines, "enter c%d R %d %d s%d\n", i, i, i+1, i+1)
+	}
+	events, holds := history(t, lines.String())
+	if vs := lockproof.CheckLinearizable(events, holds, 1); len(vs) != 1 {
+		t.Errorf("a history too large to check must not pass: %v", vs)
+	}
+}
+
+func TestHolds_leaveWithoutEnter(t *testing.T) {
+	_, err := lockproof.Holds([]lockproof.Event{{Verb: lockproof.Leave, Who: "A", Mode: lockproof.Exclusive}})
+	if err == nil {
+		t.Error("a log in which somebody leaves what it did not enter must be refused")
+	}
+}
+
+func TestLog_readsWhatItWrites(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	log, err := lockproof.OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []lockproof.Event{
+		{Verb: lockproof.Ask, Who: "A", Mode: lockproof.Exclusive},
+		{Verb: lockproof.Enter, Who: "A", Mode: lockproof.Exclusive, Node: "_c_x-lock-0000000007", Token: 1 << 40, Session: -0x6fffffffffffffff},
+		{Verb: lockproof.Alive, Who: "A", Text: lockproof.SessionList([]int64{1, -2})},
+		{Verb: lockproof.Left, Who: "A", Mode: lockproof.Exclusive, Text: "no such\tnode\nat all"},
+	}
+	for _, e := range want {
+		if err := log.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := lockproof.ReadLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want[3].Text = "no such node at all"
+	if !slices.Equal(got, want) {
+		t.Errorf("read %v, want %v", got, want)
+	}
+}
+
+func TestReadLog_brokenLine(t *testing.T) {
+	for name, text := range map[string]string{"tooFewFields": "enter\tA\n", "torn": "enter\tA\tX\t-\t0\t0x0\t-",
+		"badToken": "enter\tA\tX\t-\tseven\t0x0\t-\n", "badSession": "enter\tA\tX\t-\t0\txyz\t-\n"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lockproof.ReadLog(path); err == nil {
+			t.Errorf("%s: %q was read without an error", name, text)
+		}
+	}
+}
+
+func TestSequence(t *testing.T) {
+	for name, want := range map[string]int64{"_c_1-lock-0000000012": 12, "x-lock-2147483647": 2147483647, "short": -1,
+		"x-lock--2147483648": -1, "x-lock--0000000005": -1, "x-lock-00000000ab": -1, "x-lock- 000000012": -1} {
+		if got := lockproof.Sequence(name); got != want {
+			t.Errorf("Sequence(%q) = %d, want %d", name, got, want)
+		}
+	}
+}

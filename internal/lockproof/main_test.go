@@ -1,0 +1,90 @@
+package lockproof_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/zktest"
+)
+
+func TestMain(m *testing.M) {
+	zktest.Main(m, zkserver.Options{}, nil)
+}
+
+// long says whether to run the long version of a test.
+func long() bool { return os.Getenv("ZKLAB_LONG") != "" }
+
+// waitFor polls until ok, because what it waits for has no event of its own.
+func waitFor(t testing.TB, limit time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, limit)
+		}
+	}
+}
+
+// observer is a session of the test itself, not of any contestant.
+func observer(t testing.TB) *zk.Conn {
+	t.Helper()
+	conn, events, err := zk.Connect(servers(t), 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	for e := range events {
+		if e.State == zk.StateHasSession {
+			return conn
+		}
+	}
+	t.Fatal("the observer got no session")
+	return nil
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+func servers(t testing.TB) []string {
+	return strings.Split(zktest.Need(t).Connect(), ",")
+}
+
+// lockPath makes a parent for one test's locks and removes it with all that is
+// in it. It is made before any lock, so that it is no container and its
+// sequence numbers never start anew.
+func lockPath(t testing.TB, conn *zk.Conn) string {
+	t.Helper()
+	root := zktest.Need(t).Chroot()
+	path := fmt.Sprintf("%s/proof-%d-%08x", root, os.Getpid(), rand.Uint32())
+	if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeTree(conn, path) })
+	return path
+}
+
+func removeTree(conn *zk.Conn, path string) {
+	children, _, err := conn.Children(path)
+	if err != nil {
+		return
+	}
+	for _, c := range children {
+		removeTree(conn, path+"/"+c)
+	}
+	_ = conn.Delete(path, -1)
+}
+
+func within(t testing.TB, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
