@@ -74,7 +74,7 @@ const (
 	ConnOpened   Type = "conn-opened"   // Who
 	ConnClosed   Type = "conn-closed"   // Who, Op (client, server, lab): who closed first
 	SessionOpen  Type = "session"       // Who, Session, Timeout (negotiated), OK false: refused as expired
-	Request      Type = "request"       // Who, Xid, Op, Node, Watch, Mode
+	Request      Type = "request"       // Who, Xid, Op, Node, Watch, Mode; Err where a fault kept it from the server
 	Reply        Type = "reply"         // Who, Xid, Op, Node, Err, Zxid, Children, Latency
 	WatchEvent   Type = "watch-event"   // Who, Node, Op (NodeDeleted, NodeChildrenChanged, …)
 	Ping         Type = "ping"          // Who: a heartbeat went out

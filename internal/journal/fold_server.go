@@ -156,13 +156,18 @@ func (f *Folder) seat(l *lock, at time.Time) {
 		s, seated := seats[c.Who]
 		switch {
 		case seated:
-			c.Node = s.node
+			if c.Node != s.node {
+				c.Node, c.NodeGone = s.node, time.Time{}
+			}
 			if s.holds {
 				c.stretch(SpanHolds, at)
 			} else {
 				c.stretch(SpanWaits, at)
 			}
 		case c.Lock == l.Path || lockOf(c.Node, l.Path):
+			if c.Node != "" && c.NodeGone.IsZero() {
+				c.NodeGone = at
+			}
 			c.Node = ""
 			c.closeSpan(at)
 		}

@@ -24,6 +24,9 @@ func (f *Folder) applyWire(e *Event) {
 			c.SessionEnd, c.EndedBy = e.At, "expired"
 		}
 	case Request:
+		if e.Err != "" {
+			break // a fault kept it from the server
+		}
 		c.Heard = e.At
 		c.ask(e)
 		if e.Op == "delete" {
@@ -37,9 +40,14 @@ func (f *Folder) applyWire(e *Event) {
 		if s := f.watched[c.Session]; len(s) > 0 {
 			f.setWatched(c.Session, without(s, e.Node, e.Op))
 		}
+		if e.Op == "NodeDeleted" {
+			f.nodeGone(e.Node, e)
+		}
 		f.woke(e)
 	case Ping, CloseSession:
-		c.Heard = e.At
+		if e.Err == "" {
+			c.Heard = e.At
+		}
 	}
 	c.Connected = c.conns > 0
 }
@@ -71,7 +79,19 @@ func (f *Folder) replied(c *contestant, e *Event) {
 		}
 	}
 	if p.op == "delete" && ok {
+		f.nodeGone(p.node, e)
 		f.deleted(p.node, e)
+	}
+}
+
+// nodeGone notes when a contestant's znode was first seen to be deleted: by the
+// answer to a delete, or by the event that a watch on it fired.
+func (f *Folder) nodeGone(node string, e *Event) {
+	for i := range f.contestants {
+		if c := &f.contestants[i]; c.Node == node && node != "" && c.NodeGone.IsZero() {
+			c.NodeGone = e.At
+			return
+		}
 	}
 }
 

@@ -110,6 +110,7 @@ type ContestantState struct {
 	Refused    int       // writes the resource refused
 	SessionEnd time.Time // when its session was seen to be gone; zero while it lives
 	EndedBy    string    // how it ended: expired, closed
+	NodeGone   time.Time // when its znode was seen to be deleted; zero while it has one
 }
 
 // WatchMark is a watch event's arrival.
