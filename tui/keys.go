@@ -1,0 +1,295 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"zklab/internal/journal"
+	"zklab/tui/layout"
+	"zklab/tui/view"
+)
+
+// deed is something that a key does on a page.
+type deed struct {
+	key  key.Binding
+	help string // one sentence
+	// now says whether the key works at this moment, and what the key line calls
+	// it; empty: the binding's own help.
+	now func(m *model) (works bool, label string)
+	do  func(m *model) tea.Cmd
+}
+
+func bind(label, does string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(label, does))
+}
+
+// always is a key that works at any time.
+func always(*model) (bool, string) { return true, "" }
+
+// press does what a key means now.
+func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
+	m.notice, m.pressed = "", k.String()
+	if !layout.Fits(m.w, m.h) {
+		return m.pressSmall(k)
+	}
+	if m.help && k.String() != "ctrl+c" && k.String() != "q" {
+		m.help = k.String() == "ctrl+l"
+		if m.help {
+			return tea.ClearScreen
+		}
+		return nil
+	}
+	for _, d := range m.deeds {
+		if !key.Matches(k, d.key) {
+			continue
+		}
+		if works, _ := d.now(m); works {
+			cmd := d.do(m)
+			m.aimed = false
+			return cmd
+		}
+	}
+	return nil
+}
+
+// pressSmall takes the keys of a screen that is too small for a page.
+func (m *model) pressSmall(k tea.KeyPressMsg) tea.Cmd {
+	for _, d := range []deed{quit, interrupt, pauses, redraw} {
+		if key.Matches(k, d.key) {
+			return d.do(m)
+		}
+	}
+	return nil
+}
+
+// open shows a page. Its keys come first, the most important ones foremost.
+func (m *model) open(p *page) {
+	m.page = p
+	m.deeds = nil
+	if m.o.Script != nil {
+		m.deeds = scenario()
+	}
+	if p.deeds != nil {
+		m.deeds = append(m.deeds, p.deeds()...)
+	}
+	m.deeds = append(m.deeds, common()...)
+}
+
+// keyLine shows the keys that work now.
+func (m *model) keyLine() view.Keys {
+	var keys view.Keys
+	for _, d := range m.deeds {
+		h := d.key.Help()
+		works, label := d.now(m)
+		if !works || h.Key == "" {
+			continue
+		}
+		if label == "" {
+			label = h.Desc
+		}
+		k := view.Key{Key: h.Key, Does: label}
+		if h.Key == "?" || h.Key == "q" {
+			keys.Always = append(keys.Always, k)
+			continue
+		}
+		keys.Page = append(keys.Page, k)
+	}
+	return keys
+}
+
+func (m *model) helpLines() []view.HelpLine {
+	var out []view.HelpLine
+	for _, d := range m.deeds {
+		if d.help == "" {
+			continue
+		}
+		works, _ := d.now(m)
+		name := d.key.Help().Key
+		if name == "" {
+			name = d.key.Keys()[0]
+		}
+		out = append(out, view.HelpLine{Key: name, Text: d.help, Works: works})
+	}
+	return out
+}
+
+// The keys of every page.
+var (
+	quit = deed{key: bind("q", "quit", "q"), help: "Quits: every contestant ends, the terminal is as before.",
+		now: always, do: func(*model) tea.Cmd { return tea.Quit }}
+	interrupt = deed{key: bind("", "", "ctrl+c"), now: always,
+		do: func(m *model) tea.Cmd { m.interrupted = true; return tea.Quit }}
+	pauses = deed{key: bind("space", "pause", "space", "p"),
+		help: "Holds the picture still, or lets it go on; the contestants never wait.",
+		now: func(m *model) (bool, string) {
+			if m.still {
+				return true, "go on"
+			}
+			return true, ""
+		},
+		do: func(m *model) tea.Cmd {
+			if m.still {
+				m.goOn()
+			} else {
+				m.hold()
+			}
+			return nil
+		}}
+	redraw = deed{key: bind("", "", "ctrl+l"), now: always, do: func(*model) tea.Cmd { return tea.ClearScreen }}
+)
+
+func common() []deed {
+	return []deed{
+		pauses,
+		{key: bind("←→", "scrub", "left"), help: "Steps one second back, through the last minute.", now: always,
+			do: func(m *model) tea.Cmd { return m.scrub(-time.Second) }},
+		{key: bind("", "", "right"), now: isStill, help: "Steps one second forward again.",
+			do: func(m *model) tea.Cmd { return m.scrub(time.Second) }},
+		{key: bind("", "", "shift+left", ","), now: always, help: "Steps a tenth of a second back.",
+			do: func(m *model) tea.Cmd { return m.scrub(-time.Second / 10) }},
+		{key: bind("", "", "shift+right", ";"), now: isStill, help: "Steps a tenth of a second forward.",
+			do: func(m *model) tea.Cmd { return m.scrub(time.Second / 10) }},
+		{key: bind("", "", "end", "esc"), now: isStill, help: "Returns to the present.",
+			do: func(m *model) tea.Cmd { m.goOn(); return nil }},
+		{key: bind("", "", "]"), now: severalPages, help: "Shows the next page.",
+			do: func(m *model) tea.Cmd { m.turn(1); return nil }},
+		{key: bind("", "", "["), now: severalPages, help: "Shows the page before.",
+			do: func(m *model) tea.Cmd { m.turn(-1); return nil }},
+		{key: bind("", "", "m"), now: always, help: "Turns the mouse on or off; a click chooses a row.",
+			do: func(m *model) tea.Cmd { m.mouse = !m.mouse; return nil }},
+		{key: bind("?", "help", "?"), now: always, help: "Shows this help.",
+			do: func(m *model) tea.Cmd { m.help = true; return nil }},
+		redraw, interrupt, quit,
+	}
+}
+
+func isStill(m *model) (bool, string) { return m.still, "" }
+
+func severalPages(*model) (bool, string) { return len(order) > 1, "" }
+
+// turn shows the n-th page from this one.
+func (m *model) turn(n int) {
+	for i, name := range order {
+		if name == m.page.name {
+			m.open(pages[order[(i+n+len(order))%len(order)]])
+			return
+		}
+	}
+}
+
+// scenario are the keys that run a scenario.
+func scenario() []deed {
+	return []deed{
+		{key: bind("enter", "next step", "enter", "pgdown", "."), help: "Runs the scenario's next step.",
+			now: func(m *model) (bool, string) {
+				return m.steps != nil && !m.steps.Running && !m.steps.Done, ""
+			},
+			do: func(m *model) tea.Cmd {
+				m.steps.Running = true
+				return m.act("step", 0, m.o.Script.Next)
+			}},
+		{key: bind("1-9", "answer", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
+			help: "Answers the question with your prediction.",
+			now:  func(m *model) (bool, string) { return m.asked(), "" },
+			do: func(m *model) tea.Cmd {
+				n, err := strconv.Atoi(m.pressed)
+				if err != nil || n > len(m.steps.Choices) {
+					return nil
+				}
+				return m.act("answer", actLimit, func(ctx context.Context) error { return m.o.Script.Answer(ctx, n) })
+			}},
+	}
+}
+
+// asked says whether a question waits for an answer.
+func (m *model) asked() bool {
+	return m.steps != nil && m.steps.Question != "" && m.steps.Answer == 0
+}
+
+// target is the contestant that the keys act on: the chosen one while it is
+// there, else the holder.
+func (m *model) target() (journal.ContestantState, bool) {
+	s, _ := m.state()
+	return s.Contestant(m.chosen())
+}
+
+// chosen is the row that the keys act on.
+func (m *model) chosen() string {
+	if !m.aimed {
+		s, _ := m.state()
+		m.aim, m.aimed = view.QueueChosen(s, m.lock(), m.choice), true
+	}
+	return m.aim
+}
+
+// on makes the condition of a key that acts on the target.
+func on(fit func(journal.ContestantState) bool, label func(journal.ContestantState) string) func(*model) (bool, string) {
+	return func(m *model) (bool, string) {
+		c, known := m.target()
+		if !known || m.o.Control == nil || m.still || !fit(c) {
+			return false, ""
+		}
+		if label != nil {
+			return true, label(c)
+		}
+		return true, ""
+	}
+}
+
+// to makes what a key does to the target.
+func to(what string, do func(Control, context.Context, string) error) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		c, known := m.target()
+		if !known {
+			return nil
+		}
+		control := m.o.Control
+		return m.act(what+" "+c.Who, actLimit, func(ctx context.Context) error { return do(control, ctx, c.Who) })
+	}
+}
+
+func alive(c journal.ContestantState) bool {
+	return c.Phase == journal.Running || c.Phase == journal.Stopped
+}
+
+func running(c journal.ContestantState) bool { return c.Phase == journal.Running }
+
+// contestants are the keys that act on contestants.
+func contestants() []deed {
+	return []deed{
+		{key: bind("n", "join", "n"), help: "Lets a new contestant stand in line.",
+			now: func(m *model) (bool, string) { return m.o.Control != nil && !m.still, "" },
+			do: func(m *model) tea.Cmd {
+				control := m.o.Control
+				return m.act("join", actLimit, func(ctx context.Context) error { return control.Join(ctx, "") })
+			}},
+		{key: bind("r", "release", "r"), help: "Lets the chosen one give back the lock, or leave the line.",
+			now: on(func(c journal.ContestantState) bool { return running(c) && c.Node != "" }, nil),
+			do:  to("release", Control.Release)},
+		{key: bind("k", "kill -9", "k"), help: "Kills the chosen one's process with SIGKILL: no last word, no clean-up.",
+			now: on(alive, func(c journal.ContestantState) string { return fmt.Sprintf("kill -9 %d", c.PID) }),
+			do:  to("kill", Control.Kill)},
+		{key: bind("z", "stop", "z"), help: "Stops the chosen one's process with SIGSTOP: alive, but it does nothing.",
+			now: on(running, nil), do: to("stop", Control.Stop)},
+		{key: bind("c", "cont", "c"), help: "Lets a stopped process go on with SIGCONT.",
+			now: on(func(c journal.ContestantState) bool { return c.Phase == journal.Stopped }, nil),
+			do:  to("continue", Control.Cont)},
+		{key: bind("x", "cut", "x"), help: "Cuts the chosen one's network connection.",
+			now: on(func(c journal.ContestantState) bool { return alive(c) && len(c.Faults) == 0 }, nil),
+			do:  to("cut", Control.Cut)},
+		{key: bind("h", "heal", "h"), help: "Takes the chosen one's network faults away.",
+			now: on(func(c journal.ContestantState) bool { return alive(c) && len(c.Faults) > 0 }, nil),
+			do:  to("heal", Control.Heal)},
+		{key: bind("", "", "up", "shift+tab"), help: "Chooses the row above.", now: always,
+			do: func(m *model) tea.Cmd { m.choose(-1); return nil }},
+		{key: bind("", "", "down", "tab"), help: "Chooses the row below.", now: always,
+			do: func(m *model) tea.Cmd { m.choose(1); return nil }},
+		{key: bind("", "", "home", "g"), help: "Chooses nobody: the keys act on whoever holds.", now: always,
+			do: func(m *model) tea.Cmd { m.choice = ""; return nil }},
+	}
+}

@@ -1,0 +1,123 @@
+// Package layout says where the parts of a page stand. Every function is a pure
+// function of the size, so that it can be tested with pictures.
+package layout
+
+// The smallest screen that a page is drawn on.
+const (
+	MinWidth  = 60
+	MinHeight = 16
+)
+
+// Fits says whether a screen is large enough for a page.
+func Fits(w, h int) bool { return w >= MinWidth && h >= MinHeight }
+
+// Rect is a part of the screen, in cells from the top left.
+type Rect struct{ X, Y, W, H int }
+
+// Empty says whether nothing can be drawn in r.
+func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
+
+// top cuts n rows off the top of r.
+func (r *Rect) top(n int) Rect {
+	n = min(max(n, 0), r.H)
+	cut := Rect{r.X, r.Y, r.W, n}
+	r.Y += n
+	r.H -= n
+	return cut
+}
+
+// bottom cuts n rows off the bottom of r.
+func (r *Rect) bottom(n int) Rect {
+	n = min(max(n, 0), r.H)
+	r.H -= n
+	return Rect{r.X, r.Y + r.H, r.W, n}
+}
+
+// right cuts n columns off the right of r.
+func (r *Rect) right(n int) Rect {
+	n = min(max(n, 0), r.W)
+	r.W -= n
+	return Rect{r.X + r.W, r.Y, n, r.H}
+}
+
+// Frame is what every page has around its body.
+type Frame struct {
+	Header Rect // title line and rule
+	Body   Rect
+	Steps  Rect // narration of a scenario, when there is one
+	Keys   Rect // rule and key line
+}
+
+// Around lays out a page of w by h. With steps, a narration stands above the
+// key line.
+func Around(w, h int, steps bool) Frame {
+	rest := Rect{0, 0, max(w, 0), max(h, 0)}
+	var f Frame
+	f.Header = rest.top(2)
+	f.Keys = rest.bottom(2)
+	if steps {
+		f.Steps = rest.bottom(stepRows(h))
+	}
+	f.Body = rest
+	return f
+}
+
+func stepRows(h int) int {
+	switch {
+	case h < 20:
+		return 3
+	case h < 36:
+		return 5
+	default:
+		return 7
+	}
+}
+
+// Queue is the queue page.
+type Queue struct {
+	Frame
+	Info   Rect // one line about the lock
+	Table  Rect // heading and contenders
+	Lanes  Rect // who did what in the last half minute; tall screens only
+	Events Rect
+	Side   Rect // what the server says; wide screens only
+}
+
+// Widths from which the queue page has its extra parts.
+const (
+	sideFrom  = 120
+	lanesFrom = 36
+)
+
+// QueuePage lays out the queue page. Its parts do not move when contestants
+// come and go: only the size and the presence of a narration count.
+func QueuePage(w, h int, steps bool) Queue {
+	q := Queue{Frame: Around(w, h, steps)}
+	rest := q.Body
+	if w >= sideFrom {
+		q.Side = rest.right(w/3 + 1)
+	}
+	q.Info = rest.top(1)
+	if h >= 20 {
+		rest.top(1)
+	}
+	q.Events = rest.bottom(eventRows(h, steps))
+	if h >= lanesFrom {
+		q.Lanes = rest.bottom(8)
+	}
+	q.Table = rest
+	return q
+}
+
+func eventRows(h int, steps bool) int {
+	switch {
+	case h < 20 && steps:
+		return 2
+	case h < 20, steps && h < 30:
+		return 3
+	case h < 30:
+		return 6
+	default:
+		return h / 4
+	}
+}

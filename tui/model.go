@@ -1,0 +1,272 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"zklab/internal/journal"
+	"zklab/tui/tell"
+	"zklab/tui/theme"
+	"zklab/tui/view"
+)
+
+// scrubSpan is how far back a live page can be scrubbed.
+const scrubSpan = time.Minute
+
+// maxLines is how many told lines are kept, enough for the span and a crowd.
+const maxLines = 4000
+
+// model is the one model. Bubble Tea calls its methods from one goroutine.
+type model struct {
+	o    Options
+	ctx  context.Context
+	acts acts
+
+	w, h    int
+	theme   theme.Theme
+	depth   theme.Depth
+	page    *page
+	deeds   []deed // what its keys do
+	pressed string // the last key
+	help    bool
+	mouse   bool
+	choice  string // name or node of the chosen contestant; empty: the holder
+	notice  string
+	aim     string // the row that the keys act on; worked out once a message
+	aimed   bool
+
+	live   journal.State // after the newest event
+	seq    int64
+	teller *tell.Teller
+	lines  []view.Line
+	moving motions
+	clock  clock
+	steps  *view.Steps
+
+	still       bool          // paused or scrubbed: shown does not follow the events
+	from        time.Time     // when it was paused
+	shown       journal.State // the state at shownAt, while still
+	shownAt     time.Time
+	wanted      time.Time // where scrubbing is to
+	scrubbing   bool      // a fold is under way
+	interrupted bool
+
+	drawn string // the last picture, until something changes it
+	dirty bool
+}
+
+func newModel(ctx context.Context, o Options) *model {
+	m := &model{o: o, ctx: ctx, teller: tell.New(), dirty: true}
+	m.open(pages[o.Page])
+	m.live = o.Source.Latest(o.Now())
+	m.theme = theme.New(o.Theme, theme.Full, o.ASCII)
+	m.readSteps()
+	return m
+}
+
+// Init begins to wait for events.
+func (m *model) Init() tea.Cmd { return m.listen(time.Time{}) }
+
+// eventsMsg brings new events, and the state after them.
+type eventsMsg struct {
+	events []journal.Event
+	state  journal.State
+	missed int64
+	steps  *view.Steps
+	at     time.Time
+}
+
+// failedMsg tells that the source ended.
+type failedMsg struct{ err error }
+
+const (
+	// coalesce is the least time between two deliveries: what happens within it
+	// comes together. It leaves room for one frame within 100 ms of an event.
+	coalesce = 40 * time.Millisecond
+	maxBatch = 4096
+)
+
+// listen waits for events and takes them. After a delivery at last it waits a
+// little, so that a burst becomes one picture.
+func (m *model) listen(last time.Time) tea.Cmd {
+	ctx, source, now, seq, script := m.ctx, m.o.Source, m.o.Now, m.seq, m.o.Script
+	return func() tea.Msg {
+		if err := source.Wait(ctx, seq); err != nil {
+			return failedMsg{err}
+		}
+		if rest := coalesce - now().Sub(last); !last.IsZero() && rest > 0 {
+			pause(ctx, rest)
+		}
+		msg := eventsMsg{}
+		msg.events, msg.missed = source.Since(seq, maxBatch)
+		msg.at = now()
+		msg.state = source.Latest(msg.at)
+		if script != nil {
+			s := script.Steps()
+			msg.steps = &s
+		}
+		return msg
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// take shows what new events brought.
+func (m *model) take(msg eventsMsg) tea.Cmd {
+	for _, e := range msg.events {
+		for _, l := range m.teller.Tell(e) {
+			m.lines = append(m.lines, view.LineOf(l))
+		}
+	}
+	if extra := len(m.lines) - maxLines; extra > maxLines/4 {
+		m.lines = append([]view.Line(nil), m.lines[extra:]...)
+	}
+	if !m.o.NoMotion && !m.still {
+		m.moving.begin(m.lock(), m.live, msg.state, msg.events, msg.at)
+	}
+	if n := len(msg.events); n > 0 {
+		m.seq = msg.events[n-1].Seq
+	} else {
+		m.seq += msg.missed
+	}
+	m.live, m.steps = msg.state, msg.steps
+	return m.listen(msg.at)
+}
+
+// lock is the path of the lock shown.
+func (m *model) lock() string {
+	if m.o.Lock != "" || len(m.live.Locks) == 0 {
+		return m.o.Lock
+	}
+	return m.live.Locks[0].Path
+}
+
+// state is the state shown, and the moment it is shown at.
+func (m *model) state() (*journal.State, time.Time) {
+	if m.still {
+		return &m.shown, m.shownAt
+	}
+	return &m.live, m.o.Now()
+}
+
+// wind sets the clock to when the picture changes next by itself.
+func (m *model) wind() tea.Cmd {
+	now := m.o.Now()
+	if m.still || m.help {
+		return m.clock.set(time.Time{}, now)
+	}
+	tick := barTick
+	if m.o.NoMotion {
+		tick = slowTick
+	}
+	at := due(&m.live, m.lock(), now, tick)
+	if d := m.moving.tick(); d > 0 && (at.IsZero() || at.After(now.Add(d))) {
+		at = now.Add(d)
+	}
+	return m.clock.set(at, now)
+}
+
+// calm says whether nothing moves, so that times are shown coarsely.
+func (m *model) calm(now time.Time) bool {
+	if m.still || m.moving.tick() > 0 {
+		return false
+	}
+	at := due(&m.live, m.lock(), now, barTick)
+	return at.IsZero() || at.After(now.Add(barTick))
+}
+
+// frame is what the page is drawn from.
+func (m *model) frame() view.Frame {
+	s, now := m.state()
+	f := view.Frame{
+		Page: m.page.title, Address: m.o.Address, State: *s, Now: now, Lock: m.lock(),
+		Selected: m.chosen(), Lines: m.linesUntil(now), Notice: m.notice, Steps: m.steps,
+		Calm: m.calm(now),
+	}
+	if m.o.Title != "" && m.page.name == m.o.Page {
+		f.Page = m.o.Title
+	}
+	if f.Address == "" {
+		f.Address = addresses(s)
+	}
+	switch {
+	case m.still:
+		f.Clock = view.Paused
+	default:
+		f.Motion = m.moving.shown(now)
+	}
+	f.Keys = m.keyLine()
+	return f
+}
+
+// linesUntil returns the told lines until a moment.
+func (m *model) linesUntil(now time.Time) []view.Line {
+	if !m.still {
+		return m.lines
+	}
+	n := len(m.lines)
+	for n > 0 && m.lines[n-1].At.After(now) {
+		n--
+	}
+	return m.lines[:n]
+}
+
+func addresses(s *journal.State) string {
+	for _, server := range s.Servers {
+		if server.Up {
+			return server.Addr
+		}
+	}
+	return ""
+}
+
+func (m *model) readSteps() {
+	if m.o.Script != nil {
+		s := m.o.Script.Steps()
+		m.steps = &s
+	}
+}
+
+// colours takes the terminal's abilities into account.
+func (m *model) colours(p colorprofile.Profile) {
+	switch {
+	case p >= colorprofile.ANSI256:
+		m.depth = theme.Full
+	case p == colorprofile.ANSI:
+		m.depth = theme.Sixteen
+	default:
+		m.depth = theme.None
+	}
+	m.theme = theme.New(m.o.Theme, m.depth, m.o.ASCII)
+}
+
+// View draws the page, or gives the last picture when nothing changed.
+func (m *model) View() tea.View {
+	if m.dirty && m.w > 0 && m.h > 0 {
+		m.drawn, m.dirty = m.draw(), false
+	}
+	v := tea.NewView(m.drawn)
+	v.AltScreen = true
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+func (m *model) draw() string {
+	f := m.frame()
+	if m.help {
+		return view.Help(f, m.helpLines(), m.w, m.h, m.theme)
+	}
+	return m.page.draw(f, m.w, m.h, m.theme)
+}

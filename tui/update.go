@@ -1,0 +1,171 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"zklab/internal/journal"
+	"zklab/tui/view"
+)
+
+// Update takes one message. It changes only the model; whatever waits or acts
+// is returned as a command.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	m.dirty, m.aimed = true, false
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+	case tea.ColorProfileMsg:
+		m.colours(msg.Profile)
+	case tea.KeyPressMsg:
+		cmd = m.press(msg)
+	case tea.MouseClickMsg:
+		m.click(msg.Mouse())
+	case tea.MouseWheelMsg:
+		m.wheel(msg.Mouse())
+	case eventsMsg:
+		cmd = m.take(msg)
+	case tickMsg:
+		if !m.clock.struck(msg) {
+			m.dirty = false
+			return m, nil
+		}
+	case shownMsg:
+		cmd = m.show(msg)
+	case actedMsg:
+		m.acted(msg)
+	case failedMsg:
+		if m.ctx.Err() == nil && !errors.Is(msg.err, context.Canceled) {
+			m.notice = "no more events: " + msg.err.Error()
+		}
+	default:
+		m.dirty = false
+		return m, nil
+	}
+	return m, tea.Batch(cmd, m.wind())
+}
+
+// actedMsg tells that an act is done.
+type actedMsg struct {
+	what  string
+	err   error
+	steps *view.Steps
+}
+
+func (m *model) acted(msg actedMsg) {
+	if msg.err != nil && m.ctx.Err() == nil {
+		m.notice = msg.what + ": " + msg.err.Error()
+	}
+	if msg.steps != nil {
+		m.steps = msg.steps
+	}
+}
+
+// actLimit bounds one act on a contestant.
+const actLimit = 10 * time.Second
+
+// act runs something that may wait as a command. Run waits for it to end.
+func (m *model) act(what string, limit time.Duration, do func(context.Context) error) tea.Cmd {
+	ctx, script := m.ctx, m.o.Script
+	return func() tea.Msg {
+		if !m.acts.begin() {
+			return nil
+		}
+		defer m.acts.end()
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, limit)
+			defer cancel()
+		}
+		msg := actedMsg{what: what, err: do(ctx)}
+		if script != nil {
+			s := script.Steps()
+			msg.steps = &s
+		}
+		return msg
+	}
+}
+
+// shownMsg brings the state at a moment in the past.
+type shownMsg struct {
+	state journal.State
+	at    time.Time
+}
+
+// scrub moves the moment shown by d, within the last minute.
+func (m *model) scrub(d time.Duration) tea.Cmd {
+	if !m.still {
+		m.hold()
+	}
+	oldest, _ := m.o.Source.Bounds()
+	if floor := m.from.Add(-scrubSpan); floor.After(oldest) {
+		oldest = floor
+	}
+	to := m.wanted.Add(d)
+	if to.Before(oldest) {
+		to = oldest
+	}
+	if to.After(m.from) {
+		to = m.from
+	}
+	m.wanted = to
+	return m.fetch()
+}
+
+// fetch asks for the state at the wanted moment, one at a time.
+func (m *model) fetch() tea.Cmd {
+	if m.scrubbing {
+		return nil
+	}
+	m.scrubbing = true
+	source, at := m.o.Source, m.wanted
+	return func() tea.Msg { return shownMsg{source.At(at), at} }
+}
+
+func (m *model) show(msg shownMsg) tea.Cmd {
+	m.scrubbing = false
+	if !m.still {
+		return nil
+	}
+	m.shown, m.shownAt = msg.state, msg.at
+	if !msg.at.Equal(m.wanted) {
+		return m.fetch()
+	}
+	return nil
+}
+
+// hold pauses: what is shown stays as it is now.
+func (m *model) hold() {
+	now := m.o.Now()
+	m.still, m.from, m.wanted, m.shownAt, m.shown = true, now, now, now, m.live
+	m.moving = motions{}
+}
+
+// goOn follows the events again.
+func (m *model) goOn() { m.still = false }
+
+func (m *model) click(at tea.Mouse) {
+	if id := view.QueueRowAt(m.frame(), m.w, m.h, at.Y); id != "" && m.page.selects {
+		m.choice = id
+	}
+}
+
+func (m *model) wheel(at tea.Mouse) {
+	switch at.Button {
+	case tea.MouseWheelUp:
+		m.choose(-1)
+	case tea.MouseWheelDown:
+		m.choose(1)
+	}
+}
+
+// choose moves the choice by n rows.
+func (m *model) choose(n int) {
+	if m.page.selects {
+		m.choice = view.QueueNext(m.frame(), n)
+	}
+}

@@ -1,0 +1,107 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"zklab/internal/journal"
+	"zklab/tui/theme"
+)
+
+const laneSpan = 30 * time.Second
+
+// lanes draws what the contestants did in the last half minute, by the server,
+// and what became of them.
+func lanes(p pane, f Frame) {
+	g := p.th.Glyph
+	p.rule(0, fmt.Sprintf("last %d s   %s waits   %s holds   %s watch fired   %s stopped   %s killed",
+		int(laneSpan.Seconds()), g.WaitLine, g.Full, g.Fired, g.Stopped, g.Killed))
+	a := axis{to: f.Now, x: 10, w: p.r.W - 12}
+	if f.Calm {
+		a.to = f.State.Start.Add(f.Now.Sub(f.State.Start).Truncate(5*time.Second) + 5*time.Second)
+	}
+	a.from = a.to.Add(-laneSpan)
+	show := laneOf(f, p.r.H-2)
+	for i, c := range show {
+		p.fit(4, 1+i, 6, c.Who, theme.Text.Style())
+		lane(p, 1+i, a, f, c)
+	}
+	for s := time.Duration(0); s <= laneSpan; s += 10 * time.Second {
+		a.label(p, p.r.H-1, a.from.Add(s), f.State.Start)
+	}
+}
+
+// axis maps times to columns.
+type axis struct {
+	from, to time.Time
+	x, w     int
+}
+
+// column returns the column of t, kept within the axis.
+func (a axis) column(t time.Time) int {
+	if !t.After(a.from) {
+		return a.x
+	}
+	if !t.Before(a.to) {
+		return a.x + a.w - 1
+	}
+	return a.x + int(int64(a.w-1)*int64(t.Sub(a.from))/int64(a.to.Sub(a.from)))
+}
+
+func (a axis) label(p pane, y int, t, start time.Time) {
+	text := fmt.Sprintf("t%+ds", int(t.Sub(start).Round(time.Second).Seconds()))
+	x := a.column(t)
+	if x+width(text) > p.r.W {
+		x = p.r.W - width(text) - 1
+	}
+	p.put(x, y, text, theme.Muted.Style())
+}
+
+// laneOf picks the contestants of the lock that did something within the span:
+// the newest, in order of joining.
+func laneOf(f Frame, rows int) []*journal.ContestantState {
+	var show []*journal.ContestantState
+	since := f.Now.Add(-laneSpan)
+	for i := len(f.State.Contestants) - 1; i >= 0 && len(show) < rows; i-- {
+		c := &f.State.Contestants[i]
+		n := len(c.Spans)
+		if c.Lock != f.Lock || n == 0 {
+			continue
+		}
+		if last := c.Spans[n-1]; last.To.IsZero() || last.To.After(since) {
+			show = append(show, c)
+		}
+	}
+	for i, j := 0, len(show)-1; i < j; i, j = i+1, j-1 {
+		show[i], show[j] = show[j], show[i]
+	}
+	return show
+}
+
+func lane(p pane, y int, a axis, f Frame, c *journal.ContestantState) {
+	g := p.th.Glyph
+	for _, s := range c.Spans {
+		to := s.To
+		if to.IsZero() {
+			to = f.Now
+		}
+		if to.Before(a.from) || s.From.After(a.to) {
+			continue
+		}
+		glyph, style := g.WaitLine, theme.Waits.Style()
+		if s.What == journal.SpanHolds {
+			glyph, style = g.Full, theme.Holds.Style()
+		}
+		from, end := a.column(s.From), a.column(to)
+		p.repeat(from, y, max(end-from, 1), glyph, style)
+		if s.What == journal.SpanHolds && c.Watch.At.After(a.from) && !c.Watch.At.After(s.From) && from > a.x {
+			p.put(from-1, y, g.Fired, theme.Fired.Style())
+		}
+	}
+	switch {
+	case c.Phase == journal.Killed && c.DiedAt.After(a.from):
+		p.put(a.column(c.DiedAt), y, g.Killed, theme.Dead.Style().Bold())
+	case c.Phase == journal.Stopped:
+		p.put(a.column(f.Now), y, g.Stopped, theme.Dead.Style().Bold())
+	}
+}

@@ -1,0 +1,196 @@
+package view
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"zklab/internal/journal"
+	"zklab/internal/recipe"
+	"zklab/tui/theme"
+)
+
+// row is one line of the queue's table: a place in the queue, the ghost of one,
+// or a contestant that is in no queue but matters.
+type row struct {
+	place   journal.Place
+	c       *journal.ContestantState // nil for a stranger
+	ghost   *Ghost
+	outside bool   // the server has no node of it
+	above   string // the node of the row above, empty for the first
+}
+
+// id is what selects the row.
+func (r row) id() string {
+	if r.place.Who != "" {
+		return r.place.Who
+	}
+	return r.place.Node.Name
+}
+
+// table is everything the queue's table shows of a frame.
+type table struct {
+	rows []row
+	at   map[string]int // node name to row
+	lock journal.LockState
+}
+
+func newTable(f Frame) table {
+	lock, _ := f.State.Lock(f.Lock)
+	t := table{lock: lock, at: make(map[string]int, len(lock.Queue))}
+	who := make(map[string]*journal.ContestantState, len(f.State.Contestants))
+	for i := range f.State.Contestants {
+		c := &f.State.Contestants[i]
+		who[c.Who] = c
+	}
+	t.rows = make([]row, 0, len(lock.Queue)+len(f.Motion.Gone))
+	gone := f.Motion.Gone
+	above := ""
+	for _, p := range lock.Queue {
+		for len(gone) > 0 && before(gone[0].Place, p) {
+			t.add(row{place: gone[0].Place, c: who[gone[0].Place.Who], ghost: &gone[0]})
+			gone = gone[1:]
+		}
+		t.add(row{place: p, c: who[p.Who], above: above})
+		above = p.Node.Name
+	}
+	for i := range gone {
+		t.add(row{place: gone[i].Place, c: who[gone[i].Place.Who], ghost: &gone[i]})
+	}
+	for i := range f.State.Contestants {
+		if c := &f.State.Contestants[i]; c.Lock == f.Lock && Stray(*c) {
+			p := journal.Place{Seq: -1, Who: c.Who, Session: c.Session, Deadline: c.Deadline, Timeout: c.Timeout}
+			t.add(row{place: p, c: c, outside: true})
+		}
+	}
+	return t
+}
+
+func (t *table) add(r row) {
+	if r.place.Node.Name != "" {
+		t.at[r.place.Node.Name] = len(t.rows)
+	}
+	t.rows = append(t.rows, r)
+}
+
+// before says whether a ghost stood in line before p.
+func before(ghost, p journal.Place) bool {
+	if ghost.Seq >= 0 && p.Seq >= 0 && ghost.Seq != p.Seq {
+		return ghost.Seq < p.Seq
+	}
+	return ghost.Node.Czxid < p.Node.Czxid
+}
+
+// Stray says whether a contestant has no node at the server and must be shown
+// all the same: it believes that it still has a part in the lock, or it is
+// stopped and will believe so when it wakes.
+func Stray(c journal.ContestantState) bool {
+	if c.Node != "" || c.Phase == journal.Killed || c.Phase == journal.Gone {
+		return false
+	}
+	return c.Belief == journal.Holds || c.Belief == journal.Suspended || c.Phase == journal.Stopped
+}
+
+// state tells in glyph, word and role what has become of a row.
+func (r row) state(g theme.Glyphs, fired bool) (glyph, word string, s theme.Style) {
+	c := r.c
+	if c == nil {
+		c = &journal.ContestantState{}
+	}
+	switch {
+	case r.ghost != nil && r.ghost.Phase == journal.Killed:
+		return g.Killed, "gone: expired", theme.Dead.Style()
+	case r.ghost != nil:
+		return g.Killed, "gone", theme.Muted.Style()
+	case c.Phase == journal.Killed:
+		return g.Killed, "KILLED", theme.Dead.Style()
+	case c.Phase == journal.Gone:
+		return g.Killed, "ended", theme.Dead.Style()
+	case r.outside && c.Belief == journal.Holds && c.Phase == journal.Stopped:
+		return g.Stopped, "thinks HOLDS", theme.Dead.Style()
+	case r.outside && c.Belief == journal.Holds:
+		return g.Killed, "thinks HOLDS", theme.Dead.Style().Bold()
+	case c.Phase == journal.Stopped:
+		return g.Stopped, "STOPPED", theme.Dead.Style()
+	case len(c.Faults) > 0:
+		return g.Cut, strings.ToUpper(c.Faults[0]), theme.Dead.Style()
+	case r.place.Holds:
+		return r.holds(g, c)
+	case fired:
+		return g.Fired, "fired", theme.Fired.Style()
+	}
+	return r.waits(g, c)
+}
+
+func (r row) holds(g theme.Glyphs, c *journal.ContestantState) (glyph, word string, s theme.Style) {
+	word = "HOLDS 0x" + strconv.FormatInt(r.place.Node.Czxid, 16)
+	switch c.Belief {
+	case journal.Suspended:
+		word = "HOLDS, unsure"
+	case journal.Lost:
+		word = "HOLDS, thinks lost"
+	}
+	return g.Holds, word, theme.Holds.Style().Bold()
+}
+
+func (r row) waits(g theme.Glyphs, c *journal.ContestantState) (glyph, word string, s theme.Style) {
+	switch c.Belief {
+	case journal.Holds:
+		return g.Killed, "thinks HOLDS", theme.Dead.Style().Bold()
+	case journal.Suspended:
+		return g.Waits, "unsure", theme.Dead.Style()
+	case journal.Lost:
+		return g.Killed, "lost", theme.Dead.Style()
+	case journal.Failed:
+		return g.Killed, "failed", theme.Dead.Style()
+	case journal.Released:
+		return g.Waits, "leaving", theme.Waits.Style()
+	}
+	return g.Waits, "waiting", theme.Waits.Style()
+}
+
+// watch tells what a row watches: in words, and where an arrow must point.
+type watch struct {
+	text string
+	node string // the watched node's name; empty for a parent or nothing
+	bad  bool   // not the row above: it is drawn as a gap
+	none bool
+}
+
+func (r row) watch(t table) watch {
+	var parent, direct string
+	for _, w := range r.place.Watches {
+		switch {
+		case w.Kind == journal.ChildWatch:
+			parent = w.Node
+		case w.Node == t.lock.Path:
+			direct = recipe.Itself
+		default:
+			direct = path.Base(w.Node)
+		}
+	}
+	switch {
+	case direct != "":
+		return watch{text: seqOf(direct), node: direct, bad: direct != r.above}
+	case parent != "":
+		return watch{text: "parent"}
+	default:
+		return watch{none: true}
+	}
+}
+
+// seqOf shortens a node's name to what tells it apart.
+func seqOf(name string) string {
+	digits := len(name)
+	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
+		digits--
+	}
+	short := strings.TrimLeft(name[digits:], "0")
+	switch {
+	case digits == len(name):
+		return name
+	case short == "":
+		return "0"
+	}
+	return short
+}

@@ -1,0 +1,154 @@
+package view_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"zklab/tui/internal/fixture"
+	"zklab/tui/tell"
+	"zklab/tui/theme"
+	"zklab/tui/view"
+)
+
+// frame is the story at a time, as the model would show it.
+func frame(s *fixture.Story, seconds float64) view.Frame {
+	f := view.Frame{
+		Page: "queue", Address: "127.0.0.1:2181", State: s.State(seconds), Now: fixture.At(seconds),
+		Lock: fixture.Demo,
+		Keys: view.Keys{
+			Page: []view.Key{{"n", "join"}, {"k", "kill -9 25217"}, {"z", "stop"}, {"x", "cut"},
+				{"space", "pause"}, {"←→", "scrub"}},
+			Always: []view.Key{{"?", "help"}, {"q", "quit"}},
+		},
+	}
+	t := tell.New()
+	for _, e := range s.Events {
+		if e.At.After(f.Now) {
+			break
+		}
+		for _, l := range t.Tell(e) {
+			f.Lines = append(f.Lines, view.LineOf(l))
+		}
+	}
+	return f
+}
+
+type drawn func(f view.Frame, w, h int, th theme.Theme) string
+
+var sizes = [][2]int{{80, 24}, {140, 45}}
+
+// looks are the themes in which every page has a golden file.
+var looks = map[string]theme.Theme{
+	"dark":   theme.New(theme.Dark, theme.Full, false),
+	"light":  theme.New(theme.Light, theme.Full, false),
+	"mono":   theme.New(theme.Mono, theme.None, false),
+	"ascii":  theme.New(theme.Mono, theme.None, true),
+	"dark16": theme.New(theme.Dark, theme.Sixteen, false),
+}
+
+// goldens compares a page with its golden files: every size in every look.
+func goldens(t *testing.T, f view.Frame, draw drawn) {
+	t.Helper()
+	for _, size := range sizes {
+		for name, th := range looks {
+			t.Run(fmt.Sprintf("%dx%d-%s", size[0], size[1], name), func(t *testing.T) {
+				out := draw(f, size[0], size[1], th)
+				exact(t, out, size[0], size[1])
+				golden.RequireEqual(t, out)
+			})
+		}
+	}
+}
+
+// exact fails unless out is h lines of w cells.
+func exact(t *testing.T, out string, w, h int) {
+	t.Helper()
+	lines := strings.Split(out, "\n")
+	if len(lines) != h {
+		t.Fatalf("%dx%d: %d lines", w, h, len(lines))
+	}
+	for i, l := range lines {
+		if got := ansi.StringWidth(l); got != w {
+			t.Fatalf("%dx%d: line %d is %d cells wide: %q", w, h, i, got, l)
+		}
+	}
+}
+
+// sweep draws a page in every size.
+func sweep(t *testing.T, draw drawn, frames ...view.Frame) {
+	t.Helper()
+	for _, f := range frames {
+		for w := 20; w <= 200; w += 3 {
+			for h := 5; h <= 60; h++ {
+				exact(t, draw(f, w, h, looks["mono"]), w, h)
+			}
+		}
+	}
+}
+
+func TestQueue_fiveInLine(t *testing.T) { goldens(t, frame(fixture.Queue(), 42.3), view.Queue) }
+
+func TestQueue_middleClientDied(t *testing.T) {
+	goldens(t, frame(fixture.MiddleDies(), 10.5), view.Queue)
+}
+
+func TestQueue_everySize(t *testing.T) {
+	wide := frame(fixture.Wide(), 6)
+	wide.Lock = "/locks/日本"
+	told := frame(fixture.Queue(), 42.3)
+	told.Steps = &view.Steps{At: 2, Of: 5, Text: strings.Repeat("The holder gets kill -9. ", 6),
+		Question: "Who wakes?", Choices: []string{"everybody", "the next one", "nobody"}}
+	sweep(t, view.Queue, frame(fixture.Queue(), 42.3), frame(fixture.MiddleDies(), 10.5), wide, told,
+		frame(fixture.Crowd(200), 3), view.Frame{})
+}
+
+func TestQueue_namesOfTwoCells(t *testing.T) {
+	f := frame(fixture.Wide(), 6)
+	f.Lock = "/locks/日本"
+	f.Selected = "さくら"
+	goldens(t, f, view.Queue)
+}
+
+func TestQueue_200inLine_windowFollowsTheSelection(t *testing.T) {
+	f := frame(fixture.Crowd(200), 3)
+	for _, at := range []int{0, 5, 100, 199} {
+		f.Selected = fixture.Name(at)
+		out := ansi.Strip(view.Queue(f, 80, 24, looks["mono"]))
+		if !strings.Contains(out, "▌") || !strings.Contains(out, " "+fixture.Name(at)+" ") {
+			t.Errorf("contestant %d is selected and not on the screen:\n%s", at, out)
+		}
+		if !strings.Contains(out, "more below") && !strings.Contains(out, "more above") {
+			t.Errorf("nothing says how many rows are hidden:\n%s", out)
+		}
+	}
+}
+
+func BenchmarkQueue_140x45_200inLine(b *testing.B) {
+	f := frame(fixture.Crowd(200), 3)
+	th := looks["dark"]
+	for b.Loop() {
+		view.Queue(f, 140, 45, th)
+	}
+}
+
+func BenchmarkQueue_140x45_fiveInLine(b *testing.B) {
+	f := frame(fixture.Queue(), 42.3)
+	th := looks["dark"]
+	for b.Loop() {
+		view.Queue(f, 140, 45, th)
+	}
+}
+
+func TestQueue_asciiTwin_isPureASCII(t *testing.T) {
+	f := frame(fixture.MiddleDies(), 10.5)
+	f.Keys.Page = []view.Key{{Key: "←→", Does: "scrub"}, {Key: "↑↓", Does: "choose"}}
+	for i, b := range []byte(view.Queue(f, 140, 45, looks["ascii"])) {
+		if b > '~' {
+			t.Fatalf("byte %d is %#x", i, b)
+		}
+	}
+}
