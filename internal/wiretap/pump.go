@@ -174,10 +174,7 @@ func (p *pump) write(b []byte) {
 
 // finish tells dst that src has closed.
 func (p *pump) finish(end error) {
-	if p.frame.got > 0 {
-		p.write(p.frame.kept[:p.frame.held])
-		p.c.truncated(p.dir, &p.frame)
-	}
+	p.flush()
 	p.c.closed(p.dir.from(), closeText(end))
 	if errors.Is(end, io.EOF) {
 		_ = p.dst.CloseWrite() // fails only when dst is gone already
@@ -185,6 +182,14 @@ func (p *pump) finish(end error) {
 		abort(p.dst)
 	}
 	p.c.streamEnded()
+}
+
+// flush forwards and reports the beginning of a frame whose rest will not come.
+func (p *pump) flush() {
+	if p.frame.got > 0 && !p.raw {
+		p.write(p.frame.kept[:p.frame.held])
+		p.c.truncated(p.dir, &p.frame)
+	}
 }
 
 func closeText(end error) string {

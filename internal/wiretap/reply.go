@@ -87,12 +87,11 @@ func decodeResults(j *jute, reqs []Part) []Part {
 		if done || j.err != nil {
 			return parts
 		}
-		var p Part
+		// The server answers a create2 as a create: how to read the result is for
+		// the reply to say, what was asked is not.
+		p := Part{Op: op}
 		if len(parts) < len(reqs) {
 			p = reqs[len(parts)]
-		}
-		if op != opError {
-			p.Op = op
 		}
 		switch op {
 		case OpCreate:
