@@ -1,6 +1,21 @@
 package zkserver
 
-// advice is the command that would help on this system.
+import "os/exec"
+
+// advice names the commands that help on this system.
 func advice() string {
-	return "Install Java and ZooKeeper, or name a running server with ZKLAB_SERVERS=host:port."
+	for _, a := range [][2]string{
+		{"brew", "brew install zookeeper"},
+		{"apt-get", "sudo apt-get install zookeeper default-jre-headless"},
+		{"dnf", "sudo dnf install java-21-openjdk-headless"},
+		{"yum", "sudo yum install java-17-openjdk-headless"},
+		{"zypper", "sudo zypper install java-21-openjdk-headless"},
+		{"pacman", "sudo pacman -S jre-openjdk-headless"},
+		{"apk", "sudo apk add openjdk21-jre-headless"},
+	} {
+		if _, err := exec.LookPath(a[0]); err == nil {
+			return "What to do: " + a[1] + " (what else is needed is then fetched), or name a running server: ZKLAB_SERVERS=host:port"
+		}
+	}
+	return "What to do: install Java 8 or newer, or name a running server: ZKLAB_SERVERS=host:port"
 }

@@ -18,7 +18,7 @@ type Backend interface {
 }
 
 var (
-	registered   = []Backend{externalBackend{}, &javaBackend{finder: systemFinder()}}
+	registered   = []Backend{externalBackend{}, &javaBackend{finder: systemFinder(), ports: freePorts}}
 	registeredMu sync.Mutex
 )
 
@@ -55,7 +55,7 @@ func startFirst(ctx context.Context, o Options, all []Backend) (*Ensemble, error
 	if forced != "" {
 		for _, b := range all {
 			if b.Name() == forced {
-				return b.Start(ctx, o, true)
+				return startForced(ctx, o, b)
 			}
 		}
 		return nil, fmt.Errorf("%w: backend %q is asked for, and this program is built without it", ErrUnavailable, forced)
@@ -73,6 +73,15 @@ func startFirst(ctx context.Context, o Options, all []Backend) (*Ensemble, error
 		}
 	}
 	return nil, fmt.Errorf("%w here. Tried:\n  %s\n%s", ErrUnavailable, strings.Join(slices.Compact(tried), "\n  "), advice())
+}
+
+// startForced has no other choice, so the error tells what to do.
+func startForced(ctx context.Context, o Options, b Backend) (*Ensemble, error) {
+	e, err := b.Start(ctx, o, true)
+	if errors.Is(err, ErrUnavailable) && b.Name() == Java {
+		return nil, fmt.Errorf("%w\n%s", err, advice())
+	}
+	return e, err
 }
 
 // reason is the error's text without the sentinel's.

@@ -56,7 +56,32 @@ func (f finder) zookeeper() (*installation, []string) {
 			return in, nil
 		}
 	}
+	if in := f.cachedZookeeper(); in != nil {
+		return in, nil
+	}
+	if dir, err := f.cache(); err == nil {
+		looked = append(looked, dir)
+	}
 	return nil, looked
+}
+
+// cachedZookeeper is what was fetched before; nil when there is none, or when
+// it is damaged.
+func (f finder) cachedZookeeper() *installation {
+	dir, err := f.cache()
+	if err != nil {
+		return nil
+	}
+	s := store{dir: dir}
+	if s.intact(entryDebian) {
+		if in := debianJars(filepath.Join(s.path(entryDebian), "usr/share/java")); in != nil {
+			return in
+		}
+	}
+	if s.intact(entryApache) {
+		return release(s.path(entryApache))
+	}
+	return nil
 }
 
 // zookeeperHomes are the usual places of an unpacked release: Homebrew's, and

@@ -18,8 +18,8 @@ import (
 const minJava = 8
 
 var (
-	errNoJava  = errors.New("no Java")
-	errOldJava = errors.New("Java is too old")
+	errNoJava  = errors.New("no Java is installed")
+	errOldJava = errors.New("the installed Java is too old")
 )
 
 // javaRuntime is a Java that can be run.
@@ -48,10 +48,30 @@ func (f finder) java(ctx context.Context) (*javaRuntime, error) {
 			return &javaRuntime{bin: bin, version: v}, nil
 		}
 	}
+	if rt := f.cachedJava(ctx); rt != nil {
+		return rt, nil
+	}
 	if len(old) > 0 {
 		return nil, fmt.Errorf("%w: ZooKeeper needs Java %d or newer, and %s", errOldJava, minJava, strings.Join(old, ", "))
 	}
 	return nil, fmt.Errorf("%w (looked at JAVA_HOME, PATH, %s)", errNoJava, strings.Join(looked, ", "))
+}
+
+// cachedJava is what was fetched before; nil when there is none, or when it is
+// damaged.
+func (f finder) cachedJava(ctx context.Context) *javaRuntime {
+	dir, err := f.cache()
+	if err != nil || !(store{dir: dir}).intact(entryJava) {
+		return nil
+	}
+	rt := unpackedJava(store{dir: dir}.path(entryJava))
+	if rt == nil {
+		return nil
+	}
+	if rt.version, err = javaVersion(ctx, rt.bin); err != nil || rt.version < minJava {
+		return nil
+	}
+	return rt
 }
 
 // javaCandidates are the files that may be a Java, the user's choice first.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,7 +19,11 @@ const (
 var errPortTaken = errors.New("a port was taken meanwhile")
 
 // javaBackend runs private servers as child processes.
-type javaBackend struct{ finder finder }
+type javaBackend struct {
+	finder  finder
+	fetcher fetcher // its test settings; the rest is filled in by prepare
+	ports   func(n int) ([]int, error)
+}
 
 func (*javaBackend) Name() string { return Java }
 
@@ -30,7 +35,7 @@ func (b *javaBackend) Start(ctx context.Context, o Options, fetch bool) (*Ensemb
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for try := 1; ; try++ {
-		e, err := startPrivate(ctx, o, rt, in)
+		e, err := b.startPrivate(ctx, o, rt, in)
 		if err == nil || !errors.Is(err, errPortTaken) || try == portRaces {
 			return e, err
 		}
@@ -39,20 +44,58 @@ func (b *javaBackend) Start(ctx context.Context, o Options, fetch bool) (*Ensemb
 
 // prepare finds Java and ZooKeeper, and fetches what is missing if it may.
 func (b *javaBackend) prepare(ctx context.Context, o Options, fetch bool) (*javaRuntime, *installation, error) {
-	rt, err := b.finder.java(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
+	rt, noJava := b.finder.java(ctx)
 	in, looked := b.finder.zookeeper()
+	var missing error
 	if in == nil {
-		return nil, nil, fmt.Errorf("%w: ZooKeeper is not in %v", ErrUnavailable, looked)
+		missing = fmt.Errorf("ZooKeeper is in none of %s", strings.Join(looked, ", "))
+	}
+	if noJava == nil && missing == nil {
+		return rt, in, nil
+	}
+	absent := together(noJava, missing)
+	if !fetch {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnavailable, absent)
+	}
+	cache, err := b.finder.cache()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w; nothing can be fetched without a cache folder: %w", ErrUnavailable, absent, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
+	defer cancel()
+	f := b.fetcher
+	f.finder, f.store, f.say = b.finder, store{dir: cache}, o.Progress
+	if noJava != nil {
+		if rt, err = f.java(ctx); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w; fetching Java failed: %w", ErrUnavailable, absent, err)
+		}
+	}
+	if missing != nil {
+		if in, err = f.zookeeper(ctx); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w; fetching it failed: %w", ErrUnavailable, absent, err)
+		}
 	}
 	return rt, in, nil
 }
 
+// together is several errors in one line; nil ones are left out.
+func together(errs ...error) error {
+	var all error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case all == nil:
+			all = err
+		default:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
+}
+
 // startPrivate makes the folder and its guardian, starts the servers and waits
 // until they serve. On failure nothing is left.
-func startPrivate(ctx context.Context, o Options, rt *javaRuntime, in *installation) (_ *Ensemble, err error) {
+func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRuntime, in *installation) (_ *Ensemble, err error) {
 	guard, err := startGuardian()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
@@ -63,7 +106,7 @@ func startPrivate(ctx context.Context, o Options, rt *javaRuntime, in *installat
 			_ = h.close()
 		}
 	}()
-	if h.servers, err = layOut(guard.dir, o, rt, in); err != nil {
+	if h.servers, err = b.layOut(guard.dir, o, rt, in); err != nil {
 		return nil, err
 	}
 	for _, s := range h.servers {
@@ -88,9 +131,9 @@ func startPrivate(ctx context.Context, o Options, rt *javaRuntime, in *installat
 }
 
 // layOut writes each server's folder: configuration, id and logging set-up.
-func layOut(dir string, o Options, rt *javaRuntime, in *installation) ([]*javaServer, error) {
+func (b *javaBackend) layOut(dir string, o Options, rt *javaRuntime, in *installation) ([]*javaServer, error) {
 	const each = 4 // client, admin, quorum, election
-	ports, err := freePorts(each * o.Size)
+	ports, err := b.ports(each * o.Size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}

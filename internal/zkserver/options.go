@@ -28,6 +28,10 @@ const (
 	Docker   = "docker"
 )
 
+// ownSettings decide where a server is found; nobody else may set them.
+var ownSettings = []string{"dataDir", "clientPort", "clientPortAddress", "secureClientPort",
+	"admin.serverPort", "admin.serverAddress", "admin.enableServer"}
+
 // Options say which ensemble to start. The zero value is one private server
 // with a tick of 500 ms, from wherever ZooKeeper can be had.
 type Options struct {
@@ -102,6 +106,9 @@ func (o Options) check() error {
 	for _, k := range slices.Sorted(maps.Keys(o.Extra)) {
 		if k == "" || strings.ContainsAny(k, "=\r\n \t") || strings.ContainsAny(o.Extra[k], "\r\n") {
 			return bad("setting %q=%q does not fit on one line of zoo.cfg", k, o.Extra[k])
+		}
+		if slices.Contains(ownSettings, k) || strings.HasPrefix(k, "server.") {
+			return bad("setting %q belongs to the ensemble", k)
 		}
 	}
 	return nil

@@ -44,11 +44,13 @@ type javaServer struct {
 
 	mu     sync.Mutex
 	proc   *process
+	logged int64 // size of the log when the process was started
 	closed bool
 }
 
 const (
 	logName       = "server.log"
+	logTailLines  = 40 // shown when a start fails
 	firstPatience = 60 * time.Millisecond
 )
 
@@ -66,6 +68,9 @@ func (s *javaServer) launch() error {
 		return fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	defer log.Close()
+	if st, err := log.Stat(); err == nil {
+		s.logged = st.Size()
+	}
 	cmd := exec.Command(s.command[0], s.command[1:]...)
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
@@ -132,7 +137,7 @@ func (s *javaServer) awaitReady(ctx context.Context) error {
 	// A question that comes in the moment of start-up is sometimes accepted and
 	// never answered, so the first ones are given up soon.
 	patience := firstPatience
-	for {
+	for round := 1; ; round++ {
 		if last = s.ready(ctx, patience); last == nil {
 			return nil
 		}
@@ -144,7 +149,8 @@ func (s *javaServer) awaitReady(ctx context.Context) error {
 			return s.failure("it ended by itself")
 		default:
 		}
-		if errors.Is(last, errPortTaken) {
+		// A quorum or admin port that is taken does not end the process at once.
+		if errors.Is(last, errPortTaken) || round%10 == 0 && saysPortTaken(s.logSinceLaunch()) {
 			return s.failure(last.Error())
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
@@ -203,31 +209,41 @@ func (s *javaServer) adminReady(ctx context.Context) error {
 
 // failure is ErrStart with the end of the log; a lost race for a port is marked.
 func (s *javaServer) failure(why string) error {
-	tail := s.LogTail(15)
+	tail := s.logSinceLaunch()
 	err := fmt.Errorf("%w at %s: %s; the end of its log:\n%s", ErrStart, s.addr, why, tail)
-	for _, sign := range []string{"BindException", "Address already in use", errPortTaken.Error()} {
-		if strings.Contains(tail, sign) || why == sign {
-			return fmt.Errorf("%w: %w", errPortTaken, err)
-		}
+	if why == errPortTaken.Error() || saysPortTaken(tail) {
+		return fmt.Errorf("%w: %w", errPortTaken, err)
 	}
 	return err
 }
 
-const maxTail = 64 << 10 // bytes of the log's end that are looked at
+func saysPortTaken(log string) bool {
+	return strings.Contains(log, "BindException") || strings.Contains(log, "Address already in use")
+}
+
+// logSinceLaunch is the end of what the current process has logged.
+func (s *javaServer) logSinceLaunch() string {
+	s.mu.Lock()
+	from := s.logged
+	s.mu.Unlock()
+	return s.tail(from, logTailLines)
+}
 
 // LogTail is the end of the log: at most n lines and 64 KiB.
-func (s *javaServer) LogTail(n int) string {
+func (s *javaServer) LogTail(n int) string { return s.tail(0, n) }
+
+const maxTail = 64 << 10 // bytes of the log's end that are looked at
+
+func (s *javaServer) tail(from int64, n int) string {
 	f, err := os.Open(s.logFile())
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err == nil && st.Size() > maxTail {
-		if _, err := f.Seek(-maxTail, io.SeekEnd); err != nil {
-			return ""
-		}
+	if st, err := f.Stat(); err == nil {
+		from = max(from, st.Size()-maxTail)
 	}
-	b, _ := io.ReadAll(io.LimitReader(f, maxTail))
+	b, _ := io.ReadAll(io.NewSectionReader(f, from, maxTail))
 	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

@@ -1,0 +1,136 @@
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+func TestExternal_ownChrootEach_removedByClose(t *testing.T) {
+	private := start(t, Options{Backend: Java, Tick: 300 * time.Millisecond})
+	t.Setenv("ZKLAB_SERVERS", private.Connect())
+	a, b := start(t, Options{}), start(t, Options{})
+	if a.Backend() != External || a.Version() != private.Version() || a.Tick() != private.Tick() {
+		t.Errorf("backend %q, version %q, tick %v", a.Backend(), a.Version(), a.Tick())
+	}
+	if a.Chroot() == b.Chroot() || !strings.HasPrefix(a.Chroot(), "/zklab-") {
+		t.Errorf("chroots %q and %q", a.Chroot(), b.Chroot())
+	}
+	s := a.Servers()[0]
+	if s.Control() || s.Pid() != 0 || s.LogTail(5) != "" {
+		t.Error("an external server must not be ours to control")
+	}
+	for name, err := range map[string]error{"pause": s.Pause(), "continue": s.Continue(), "kill": s.Kill(), "restart": s.Restart(t.Context())} {
+		if !errors.Is(err, ErrNoControl) {
+			t.Errorf("%s: %v, want ErrNoControl", name, err)
+		}
+	}
+	if l, err := a.Leader(t.Context()); err != nil || l != s {
+		t.Errorf("leader %v, %v", l, err)
+	}
+	err := withConn(t.Context(), []string{private.Connect()}, func(c *zk.Conn) error {
+		for _, path := range []string{"/a", "/a/b", "/a/b/c", "/a/d"} {
+			if _, err := c.Create(a.Chroot()+path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+				return err
+			}
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		children, _, err := c.Children("/")
+		if got := strings.Join(children, " "); strings.Contains(got, a.Chroot()[1:]) || !strings.Contains(got, b.Chroot()[1:]) {
+			t.Errorf("after Close the root holds %s", got)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExternal_doesNotServe returns within its bound, and nothing else is
+// started instead of what was asked for.
+func TestExternal_doesNotServe(t *testing.T) {
+	silent := occupy(t) // accepts and never answers
+	gone, err := freePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, servers := range map[string]string{"refused": loopback(gone[0]), "silent": loopback(silent),
+		"both": loopback(silent) + "," + loopback(gone[0])} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			_, err := Start(t.Context(), Options{Servers: servers})
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), servers) {
+				t.Errorf("error is %v, want ErrUnavailable naming %s", err, servers)
+			}
+			if took := time.Since(began); took > externalLimit+2*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+func TestExternal_notServingYet_waits(t *testing.T) {
+	private := start(t, Options{Backend: Java})
+	s := private.Servers()[0]
+	if err := s.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(500*time.Millisecond, func() { _ = s.Continue() })
+	e := start(t, Options{Servers: private.Connect()})
+	if e.Backend() != External {
+		t.Errorf("backend %q", e.Backend())
+	}
+}
+
+func TestExternal_unreachableAtClose_saysWhatIsLeft(t *testing.T) {
+	private := start(t, Options{Backend: Java})
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	e, err := Start(ctx, Options{Servers: private.Connect()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := private.Servers()[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err == nil || !strings.Contains(err.Error(), e.Chroot()) {
+		t.Errorf("error is %v, want it to name %s", err, e.Chroot())
+	}
+}
+
+func TestForcedBackend_absent_isUnavailable(t *testing.T) {
+	for backend, why := range map[string]string{External: "ZKLAB_SERVERS", Docker: "built without"} {
+		t.Setenv("ZKLAB_BACKEND", backend)
+		e, err := Start(t.Context(), Options{})
+		if err == nil {
+			e.Close()
+		}
+		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: error is %v", backend, err)
+		}
+	}
+}
+
+func TestAsk_serverClosesWithoutAnswer(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			c.Close()
+		}
+	}()
+	if got, err := Ask(t.Context(), l.Addr().String(), "srvr"); got != "" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
