@@ -1,0 +1,277 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/journal"
+	"zklab/internal/wiretap"
+)
+
+// Client is a ZooKeeper client behind a relay of its own. Where a lesson says
+// "process" this is one: it has a session, it can be cut off, and it can die.
+type Client struct {
+	Name string
+	Conn *zk.Conn
+
+	lab    *Lab
+	relay  *wiretap.Relay
+	secret secret
+	dead   bool // by Kill: it takes no part any more
+	cancel context.CancelFunc
+	calls  []*Call
+	once   sync.Once
+
+	flushed time.Time      // when the last answer to Flush passed; guarded by lab.mu
+	asked   map[int32]bool // by xid: requests that ask for a watch; of the relay's goroutine
+}
+
+// Client connects a client and waits until it has a session.
+func (l *Lab) Client(name string) *Client { return l.ClientFor(name, Session) }
+
+// ClientFor is Client with a session timeout to ask for.
+func (l *Lab) ClientFor(name string, session time.Duration) *Client {
+	l.t.Helper()
+	c := &Client{Name: name, lab: l, asked: map[int32]bool{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	relay, err := wiretap.Start(ctx, l.server, wiretap.Options{Name: name, OnFrame: c.frame})
+	if err != nil {
+		cancel()
+		l.t.Fatalf("locktest: no relay for %s: %v", name, err)
+	}
+	c.relay = relay
+	l.clients = append(l.clients, c)
+	l.note(journal.Event{Type: journal.Joined, Who: name, Lock: l.path, Recipe: "mini", PID: os.Getpid()})
+	ready := make(chan struct{})
+	var once sync.Once
+	c.Conn, _, err = zk.Connect([]string{relay.Addr()}, session,
+		zk.WithLogger(silent{}), zk.WithLogInfo(false),
+		zk.WithDialer(c.secret.dial), zk.WithHostProvider(&oneServer{}),
+		zk.WithEventCallback(func(e zk.Event) {
+			if e.State == zk.StateHasSession {
+				once.Do(func() { close(ready) })
+			}
+		}))
+	if err != nil {
+		l.t.Fatalf("locktest: %s cannot connect: %v", name, err)
+	}
+	select {
+	case <-ready:
+	case <-time.After(10 * time.Second):
+		l.t.Fatalf("locktest: %s got no session within 10 s", name)
+	}
+	return c
+}
+
+// frame takes a frame from the relay into the record.
+func (c *Client) frame(f wiretap.Frame) {
+	if f.Path == flushPath {
+		if f.Kind == wiretap.Reply {
+			c.lab.mu.Lock()
+			c.flushed = f.At
+			c.lab.mu.Unlock()
+		}
+		return
+	}
+	if f.Kind == wiretap.Request && f.Watch {
+		c.asked[f.Xid] = true
+	}
+	if e, ok := eventOf(c.Name, f); ok {
+		c.lab.add(Seen{Event: e, Frame: &f, Asked: f.Watch || c.asked[f.Xid]})
+	}
+	if f.Kind == wiretap.Reply && (f.Created != "" || f.Op == wiretap.OpDelete || f.Op == wiretap.OpCloseSession) {
+		c.lab.stirred()
+	}
+}
+
+// Expire ends the client's session at the server, at once. The client learns of
+// it as ever: its connection breaks, and the next one is told "expired".
+func (c *Client) Expire() {
+	c.lab.t.Helper()
+	if err := c.secret.end(c.lab.server); err != nil {
+		c.lab.t.Fatalf("locktest: cannot end %s's session: %v", c.Name, err)
+	}
+	c.lab.note(journal.Event{Type: journal.Note, Who: c.Name, Text: "session ended"})
+	c.lab.stirred()
+}
+
+// Kill is kill -9 and the end of the session after it, without the wait between.
+func (c *Client) Kill() {
+	c.lab.t.Helper()
+	c.dead = true
+	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, PID: os.Getpid(), Op: "SIGKILL"})
+	c.relay.Refuse(true)
+	c.relay.Cut()
+	c.Expire()
+}
+
+// Unplug is kill -9 without the end of the session: the connection is gone and
+// none comes back. The server ends the session when it has heard nothing for
+// the session timeout.
+func (c *Client) Unplug() {
+	c.dead = true
+	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, PID: os.Getpid(), Op: "SIGKILL"})
+	c.relay.Refuse(true)
+	c.relay.Cut()
+}
+
+// Cut breaks the connection. The client may come back at once.
+func (c *Client) Cut() {
+	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "cut"})
+	c.relay.Cut()
+}
+
+// Delay holds everything up by d in each direction.
+func (c *Client) Delay(d time.Duration) {
+	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "delay", Text: d.String()})
+	c.relay.Delay(d)
+}
+
+// BlackHole swallows everything in both directions; the connection stays open.
+func (c *Client) BlackHole() {
+	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "blackhole"})
+	c.relay.BlackHole(wiretap.Both, true)
+}
+
+// DropReply lets the next matching request through and cuts the connection
+// before its reply.
+func (c *Client) DropReply(m wiretap.Match) {
+	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "drop-reply", Text: m.Op.String()})
+	c.relay.DropReply(m)
+}
+
+// FailWrite cuts the connection before the next matching request reaches the
+// server.
+func (c *Client) FailWrite(m wiretap.Match) {
+	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "fail-write", Text: m.Op.String()})
+	c.relay.FailWrite(m)
+}
+
+// Heal takes all faults away.
+func (c *Client) Heal() {
+	c.relay.Heal()
+	c.lab.note(journal.Event{Type: journal.Healed, Who: c.Name})
+}
+
+// SessionID is the client's session now; 0 while it has none.
+func (c *Client) SessionID() int64 { return c.Conn.SessionID() }
+
+func (c *Client) close() {
+	c.once.Do(func() {
+		for _, call := range c.calls {
+			call.cancel()
+		}
+		c.relay.Heal()
+		if c.dead {
+			c.relay.Refuse(true)
+		}
+		c.Conn.Close()
+		c.cancel()
+		if err := c.relay.Close(); err != nil {
+			c.lab.t.Errorf("locktest: relay of %s: %v", c.Name, err)
+		}
+	})
+}
+
+// Call is a call of the learner's code, on a goroutine of its own.
+type Call struct {
+	what   string
+	done   chan struct{}
+	cancel context.CancelFunc
+	err    error
+	panics string
+	ended  time.Time
+}
+
+// Do calls f, which is the learner's code, and does not wait for it.
+func (c *Client) Do(what string, f func(context.Context) error) *Call {
+	ctx, cancel := context.WithCancel(context.Background())
+	call := &Call{what: what, done: make(chan struct{}), cancel: cancel}
+	c.calls = append(c.calls, call)
+	go func() {
+		defer close(call.done)
+		defer func() {
+			if p := recover(); p != nil {
+				call.panics = fmt.Sprintf("%v, at %s", p, learnersLine(string(debug.Stack())))
+				call.err = fmt.Errorf("panic: %v", p)
+			}
+			call.ended = time.Now()
+			c.lab.add(Seen{Event: journal.Event{At: call.ended, By: journal.Process, Type: journal.Note, Who: c.Name, Text: what + " returned"}})
+		}()
+		call.err = f(ctx)
+	}()
+	return call
+}
+
+// Ended reports whether the call has returned.
+func (c *Call) Ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Err is what the call returned; nil while it has not.
+func (c *Call) Err() error {
+	if !c.Ended() {
+		return nil
+	}
+	return c.err
+}
+
+// Cancel ends the context that the call was given.
+func (c *Call) Cancel() { c.cancel() }
+
+// learnersLine finds the first line of the learner's file in a stack.
+func learnersLine(stack string) string {
+	for _, line := range strings.Split(stack, "\n") {
+		if i := strings.Index(line, "/lock.go:"); i >= 0 {
+			at, _, _ := strings.Cut(line[i+1:], " ")
+			return at
+		}
+	}
+	return "a place outside lock.go"
+}
+
+// oneServer hands the relay's address out again at once after a broken
+// connection; go-zookeeper's own waits a second with a single server. When the
+// relay turns the client away, it does wait.
+type oneServer struct {
+	mu    sync.Mutex
+	addr  string
+	tries int
+}
+
+func (p *oneServer) Init(servers []string) error {
+	if len(servers) != 1 {
+		return &net.AddrError{Err: "one relay expected", Addr: strings.Join(servers, ",")}
+	}
+	p.addr = servers[0]
+	return nil
+}
+
+func (p *oneServer) Len() int { return 1 }
+
+func (p *oneServer) Next() (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tries++
+	return p.addr, p.tries > 2
+}
+
+func (p *oneServer) Connected() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tries = 0
+}

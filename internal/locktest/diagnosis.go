@@ -1,0 +1,108 @@
+package locktest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Codes that any exercise can yield.
+const (
+	CodeTODO       = "TODO"             // the exercise is not written yet
+	CodePanics     = "PANICS"           // the learner's code panicked
+	CodeUnexpected = "UNEXPECTED-ERROR" // it returned an error where it should not
+	CodeNoServer   = "NO-SERVER"        // no ZooKeeper could be had
+)
+
+// Diagnosis says what is wrong with a lock.
+type Diagnosis struct {
+	Code  string // CAPITALS-WITH-DASHES; hints are found by it
+	Says  string // one sentence or two, in the lesson's terms
+	Steps []Step // of this very run, those that matter
+}
+
+// Step is one line of what happened.
+type Step struct {
+	Who    string // whose step: a client's name
+	Text   string // what it did
+	Effect string // what came of it; may be empty
+}
+
+const (
+	textWidth   = 70 // of the sentence
+	effectAfter = 38 // what a step did is padded to this many columns
+)
+
+// String is the message for people: code, sentence, steps.
+func (d Diagnosis) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "what went wrong  [%s]\n", d.Code)
+	for _, line := range wrap(d.Says, textWidth) {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	if len(d.Steps) == 0 {
+		return b.String()
+	}
+	b.WriteString("what happened\n")
+	who := 1
+	for _, s := range d.Steps {
+		who = max(who, len(s.Who))
+	}
+	for _, s := range d.Steps {
+		line := fmt.Sprintf("  %-*s  %s", who, s.Who, s.Text)
+		if s.Effect != "" {
+			line = fmt.Sprintf("%-*s -> %s", effectAfter, line, s.Effect)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// withNext adds the next command.
+func (d Diagnosis) withNext(exercise string, replay bool) string {
+	nn, _, _ := strings.Cut(exercise, "-")
+	next := "next: zklab hint " + nn
+	if replay {
+		next += "      replay: zklab replay last"
+	}
+	return d.String() + next + "\n"
+}
+
+var headline = regexp.MustCompile(`^what went wrong  \[([A-Z0-9-]+)\]$`)
+
+// FindDiagnosis finds the first diagnosis in what go test printed, and returns
+// its code and its message. The code is "" when there is none.
+func FindDiagnosis(output string) (code, message string) {
+	var block []string
+	for _, line := range strings.Split(output, "\n") {
+		text := strings.TrimPrefix(line, "    ")
+		if m := headline.FindStringSubmatch(strings.TrimSpace(line)); m != nil && code == "" {
+			code = m[1]
+		}
+		if code == "" {
+			continue
+		}
+		block = append(block, text)
+		if strings.HasPrefix(text, "next: ") {
+			break
+		}
+	}
+	return code, strings.Join(block, "\n")
+}
+
+// wrap breaks text into lines of at most width characters.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,209 @@
+package locktest
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"zklab/internal/journal"
+	"zklab/internal/wiretap"
+)
+
+// Watch is a watch that a client has at the server, as the wire says.
+type Watch struct {
+	Node string // full path
+	Kind journal.WatchKind
+}
+
+// Name is the node's name in the lock path, or "the list" for a child watch on
+// the lock path itself.
+func (w Watch) Name(l *Lab) string {
+	if w.Node == l.path {
+		return "the list"
+	}
+	return path.Base(w.Node)
+}
+
+// Armed lists the watches that a client has at the server now.
+func (c *Client) Armed() []Watch {
+	var armed []Watch
+	for _, s := range c.lab.All() {
+		if s.Who != c.Name {
+			continue
+		}
+		switch s.Type {
+		case journal.Reply:
+			if s.Watch != "" && s.Text != "dropped" {
+				armed = append(armed, Watch{s.Node, s.Watch})
+			}
+		case journal.WatchEvent:
+			armed = disarm(armed, s.Node, s.Op)
+		case journal.ConnClosed:
+			armed = nil
+		}
+	}
+	return armed
+}
+
+// disarm takes away the watches that an event has used up.
+func disarm(armed []Watch, node, event string) []Watch {
+	var left []Watch
+	for _, w := range armed {
+		child := w.Kind == journal.ChildWatch
+		fired := w.Node == node && (event == "NodeDeleted" || child == (event == "NodeChildrenChanged"))
+		if !fired {
+			left = append(left, w)
+		}
+	}
+	return left
+}
+
+// WouldWake reports whether the end of a node wakes the client.
+func (c *Client) WouldWake(node string) bool {
+	for _, w := range c.Armed() {
+		if w.Node == node || w.Node == path.Dir(node) && w.Kind == journal.ChildWatch {
+			return true
+		}
+	}
+	return false
+}
+
+// Requests counts the client's requests of some operations since a moment; of
+// all operations when none is named.
+func (c *Client) Requests(since time.Time, ops ...string) int {
+	n := 0
+	for _, s := range c.lab.Since(since) {
+		if s.Who == c.Name && s.Type == journal.Request && (len(ops) == 0 || contains(ops, s.Op)) {
+			n++
+		}
+	}
+	return n
+}
+
+// Did reports whether the client has done one of the steps since a moment, named
+// as in Doing.
+func (c *Client) Did(since time.Time, what ...string) bool {
+	for _, s := range c.lab.Since(since) {
+		if s.Who == c.Name && contains(what, verb(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Creates lists the nodes that the client has tried to create, by their create
+// requests: the frame of the request, and the node when the reply came through.
+func (c *Client) Creates() []Created {
+	var all []Created
+	for _, s := range c.lab.All() {
+		if s.Who != c.Name || !strings.HasPrefix(s.Op, "create") {
+			continue
+		}
+		switch s.Type {
+		case journal.Request:
+			all = append(all, Created{Asked: s.Node, Mode: s.Mode, xid: s.Xid, At: s.At})
+		case journal.Reply:
+			for i := range all {
+				if all[i].xid == s.Xid && s.Err == "" && s.Text != "dropped" {
+					all[i].Node = s.Node
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Created is one create of a client.
+type Created struct {
+	Asked string // the path in the request
+	Node  string // the path in the reply; "" when none came
+	Mode  string // persistent, ephemeral, ephemeral-sequential, …
+	At    time.Time
+	xid   int32
+}
+
+// Node is the newest node that the client knows it has created; "" if none.
+func (c *Client) Node() string {
+	node := ""
+	for _, made := range c.Creates() {
+		if made.Node != "" {
+			node = made.Node
+		}
+	}
+	return node
+}
+
+// Owner is the client that has created a node; "" when none is known.
+func (l *Lab) Owner(node string) string {
+	for _, c := range l.clients {
+		for _, made := range c.Creates() {
+			if made.Node == node && node != "" {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
+// BlindReads counts how often the client has read without leaving a watch, since
+// it last set a watch, was woken, or changed something.
+func (c *Client) BlindReads() int {
+	n := 0
+	for _, s := range c.lab.All() {
+		if s.Who != c.Name {
+			continue
+		}
+		switch {
+		case s.Type == journal.WatchEvent, s.Type == journal.Reply && s.Watch != "",
+			s.Type == journal.Request && !reads(s.Op), s.Type == journal.ConnOpened:
+			n = 0
+		case s.Type == journal.Request && s.Watch == "":
+			n++
+		}
+	}
+	return n
+}
+
+func reads(op string) bool {
+	switch op {
+	case wiretap.OpExists.String(), wiretap.OpGetData.String(), wiretap.OpGetChildren.String(), wiretap.OpGetChildren2.String():
+		return true
+	}
+	return false
+}
+
+// Flush waits until everything that passed a live client's relay is in the
+// record.
+func (l *Lab) Flush() {
+	for _, c := range l.clients {
+		if c.dead {
+			continue
+		}
+		start := time.Now()
+		if _, _, err := c.Conn.Exists(flushPath); err != nil {
+			continue
+		}
+		deadline := time.Now().Add(time.Second)
+		for !c.answered(start) && time.Now().Before(deadline) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// flushPath is asked for by Flush; what concerns it is no evidence.
+const flushPath = "/locktest-flush"
+
+func (c *Client) answered(since time.Time) bool {
+	c.lab.mu.Lock()
+	defer c.lab.mu.Unlock()
+	return c.flushed.After(since)
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,125 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"zklab/internal/zkserver"
+)
+
+// ErrNoServer is returned when no ZooKeeper could be had.
+var ErrNoServer = errors.New("no ZooKeeper could be had")
+
+// startLimit bounds the start of the server, a first run's download included.
+const startLimit = 5 * time.Minute
+
+// shared is what the tests of one binary share.
+var shared struct {
+	sync.Mutex
+	outcome  Outcome // its Code is set by the first diagnosis
+	started  bool
+	ensemble *zkserver.Ensemble
+	err      error
+}
+
+// Main runs the tests of an exercise. The server is started by the first test
+// that needs it, so that pure exercises need none. Main leaves the outcome
+// behind and exits.
+func Main(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	code := m.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.ensemble != nil {
+		if err := shared.ensemble.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, "locktest: closing the server:", err)
+			code = max(code, 1)
+		}
+	}
+	o := shared.outcome
+	o.V, o.Exercise, o.At = 1, exercise(), time.Now()
+	if code != 0 && o.Code == "" {
+		o.Code = "UNCLEAR"
+	}
+	if o.Code == CodeNoServer {
+		return code
+	}
+	if err := o.leave(); err != nil {
+		fmt.Fprintln(os.Stderr, "locktest: the outcome is not kept, hints will not know it:", err)
+	}
+	return code
+}
+
+// server returns the binary's server. Without one an exercise fails: it cannot
+// be judged. A reference answer's test is skipped, unless CI or ZKLAB_BACKEND
+// says that there must be a server.
+func server(t testing.TB) *zkserver.Ensemble {
+	t.Helper()
+	shared.Lock()
+	if !shared.started {
+		shared.started = true
+		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+		defer cancel()
+		shared.ensemble, shared.err = zkserver.Start(ctx, zkserver.Options{
+			Progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) },
+		})
+	}
+	ensemble, err := shared.ensemble, shared.err
+	shared.Unlock()
+	if err == nil {
+		return ensemble
+	}
+	wd, _ := os.Getwd()
+	inExercise := filepath.Base(filepath.Dir(wd)) == "exercises"
+	if !inExercise && os.Getenv("CI") == "" && os.Getenv("ZKLAB_BACKEND") == "" && errors.Is(err, zkserver.ErrUnavailable) {
+		t.Skip(err)
+	}
+	fail(t, Diagnosis{Code: CodeNoServer, Says: fmt.Sprintf("the exercise cannot be judged: %v: %v", ErrNoServer, err)}, nil)
+	return nil
+}
+
+// Fail ends the test with a diagnosis. Tests that need no server use it; others
+// use Lab.Fail, which leaves the run's journal behind as well.
+func Fail(t testing.TB, d Diagnosis) {
+	t.Helper()
+	fail(t, d, nil)
+}
+
+// fail prints the first diagnosis of this binary and ends the test. Another one
+// that comes at the same time is not printed.
+func fail(t testing.TB, d Diagnosis, journal func() bool) {
+	t.Helper()
+	shared.Lock()
+	first := shared.outcome.Code == ""
+	if first {
+		shared.outcome.Code, shared.outcome.Test = d.Code, t.Name()
+	}
+	shared.Unlock()
+	if first {
+		message := d.withNext(exercise(), journal != nil && journal())
+		shared.Lock()
+		shared.outcome.Message = message
+		shared.Unlock()
+		fmt.Fprint(t.Output(), message)
+	}
+	t.FailNow()
+}
+
+// First skips the test when an earlier one has failed. Every test of an
+// exercise that does not make a Lab begins with it.
+func First(t testing.TB) {
+	t.Helper()
+	shared.Lock()
+	code := shared.outcome.Code
+	shared.Unlock()
+	if code != "" {
+		t.Skipf("not run: first see %s", code)
+	}
+}

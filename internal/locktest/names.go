@@ -1,0 +1,29 @@
+package locktest
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+)
+
+// namer gives random parts of names short ones, in the order they turn up, so
+// that a message can be read and is the same in every run.
+type namer struct {
+	mu    sync.Mutex
+	given map[string]string
+}
+
+func newNamer() *namer { return &namer{given: map[string]string{}} }
+
+var randomPart = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]){4,}`)
+
+func (n *namer) tidy(text string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return randomPart.ReplaceAllStringFunc(text, func(part string) string {
+		if n.given[part] == "" {
+			n.given[part] = fmt.Sprintf("{guid %d}", len(n.given)+1)
+		}
+		return n.given[part]
+	})
+}

@@ -1,0 +1,185 @@
+package workbook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"zklab/internal/locktest"
+	"zklab/lessons"
+	"zklab/solutions"
+)
+
+// Outcomes of a check that are no diagnosis of the learner's lock.
+const (
+	CodeDoesNotBuild = "DOES-NOT-BUILD" // the tests run once it builds
+	CodeMissing      = "MISSING"        // the file is gone; Reset brings it back
+	CodeUnclear      = "UNCLEAR"        // the test failed without a diagnosis
+)
+
+// Result is what a check of one exercise found.
+type Result struct {
+	V          int           `json:"v"`
+	Exercise   string        `json:"exercise"` // the slug
+	Passed     bool          `json:"passed"`
+	Code       string        `json:"code,omitempty"`    // the diagnosis; "" when passed
+	Message    string        `json:"message,omitempty"` // for people, several lines
+	TestEdited bool          `json:"test_edited"`       // lock_test.go is not as it was given; the given one was run
+	Took       time.Duration `json:"took_ns"`
+	Output     string        `json:"output,omitempty"` // of go test
+}
+
+// Run says how exercises are tested.
+type Run struct {
+	Servers string   // connect string of a server that is already running; "" starts one
+	State   string   // folder for the outcome; "" is the workbook's own
+	Args    []string // more arguments for go test
+	Replace Files    // contents instead of the files on disk
+}
+
+// testTimeLimit ends a test that its own watchdog did not end.
+const testTimeLimit = 60 * time.Second
+
+// Check runs an exercise's test as it was given, whatever the learner's copy of
+// the test says, and records the outcome. An error means that the exercise
+// could not be judged; that it failed is in the Result.
+func (w *Workbook) Check(ctx context.Context, name string, run Run) (Result, error) {
+	l, err := w.Lesson(name)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := w.check(ctx, l, run)
+	if err != nil {
+		return r, err
+	}
+	at := w.now()
+	if o, err := locktest.ReadOutcome(w.Store.Dir, l.Slug); err == nil && o.At.After(at.Add(-r.Took)) {
+		at = o.At // the same run: not to be counted again
+	}
+	err = w.Store.Update(func(p *Progress) error {
+		p.Of(l.Slug).record(r.Code, at)
+		return nil
+	})
+	return r, err
+}
+
+func (w *Workbook) check(ctx context.Context, l lessons.Lesson, run Run) (Result, error) {
+	r := Result{V: 1, Exercise: l.Slug}
+	test := l.Slug + "/lock_test.go"
+	given, ok := w.files[test]
+	if !ok {
+		return r, fmt.Errorf("workbook: lesson %s has no exercise yet", l.Slug)
+	}
+	onDisk, err := os.ReadFile(filepath.Join(w.Root, "exercises", test))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("workbook: %w", err)
+	}
+	r.TestEdited = err == nil && string(onDisk) != given
+	if _, err := os.Stat(w.ExerciseFile(l)); errors.Is(err, fs.ErrNotExist) && run.Replace[l.Slug+"/lock.go"] == "" {
+		r.Code = CodeMissing
+		r.Message = fmt.Sprintf("exercises/%s/lock.go is not there.\nnext: zklab reset %s", l.Slug, l.Number)
+		return r, nil
+	}
+	replace := Files{test: given}
+	for name, content := range run.Replace {
+		replace[name] = content
+	}
+	start := time.Now()
+	r.Output, err = goTest(ctx, w.Root, l.Slug, replace, run)
+	r.Took = time.Since(start)
+	if err == nil {
+		r.Passed = true
+		return r, nil
+	}
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || ctx.Err() != nil {
+		return r, fmt.Errorf("workbook: go test: %w", err)
+	}
+	r.Code, r.Message = judge(l, r.Output)
+	if r.Code == locktest.CodeNoServer {
+		return r, fmt.Errorf("workbook: %w: %s", locktest.ErrNoServer, r.Message)
+	}
+	return r, nil
+}
+
+// goTest runs the test of one exercise with some files replaced, and returns
+// what it printed.
+func goTest(ctx context.Context, root, slug string, replace Files, run Run) (string, error) {
+	tmp, err := os.MkdirTemp("", "zklab-check-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(tmp)
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for name, content := range replace {
+		to := filepath.Join(tmp, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(to, []byte(content), 0o644); err != nil {
+			return "", err
+		}
+		overlay.Replace[filepath.Join(root, "exercises", name)] = to
+	}
+	b, err := json.Marshal(overlay)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(tmp, "overlay.json")
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		return "", err
+	}
+	args := []string{"test", "-count=1", "-vet=off", "-timeout", testTimeLimit.String(), "-overlay", file}
+	args = append(args, run.Args...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./exercises/"+slug)...)
+	cmd.Dir = root
+	cmd.Env = os.Environ()
+	if run.Servers != "" {
+		cmd.Env = append(cmd.Env, "ZKLAB_SERVERS="+run.Servers)
+	}
+	if run.State != "" {
+		cmd.Env = append(cmd.Env, locktest.StateEnv+"="+run.State)
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	err = cmd.Run()
+	return out.String(), err
+}
+
+var (
+	buildError = regexp.MustCompile(`(?m)^(?:.*/)?(lock(?:_test)?\.go:\d+)(?::\d+)?: (.*)$`)
+	notBuilt   = regexp.MustCompile(`(?m)^FAIL\s.*\[(build|setup) failed\]`)
+)
+
+// judge reads a failing run of go test: its diagnosis and the message for people.
+func judge(l lessons.Lesson, output string) (code, message string) {
+	if notBuilt.MatchString(output) {
+		first := "go test could not say where"
+		if m := buildError.FindStringSubmatch(output); m != nil {
+			first = fmt.Sprintf("first error at %s: %s", m[1], m[2])
+		}
+		return CodeDoesNotBuild, "The tests run once it builds; " + first
+	}
+	if code, message = locktest.FindDiagnosis(output); code != "" {
+		return code, message
+	}
+	return CodeUnclear, "The test failed without a diagnosis; what go test printed:\n" + output +
+		"\nnext: go test ./exercises/" + l.Slug
+}
+
+func answerOf(slug string) (string, error) {
+	src, err := fs.ReadFile(solutions.FS(), slug+"/lock.go")
+	if err != nil {
+		return "", fmt.Errorf("workbook: %w", err)
+	}
+	return Answer(string(src))
+}

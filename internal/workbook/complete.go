@@ -1,0 +1,91 @@
+package workbook
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"zklab/lessons"
+)
+
+// Bounds for the length of a lesson's text, in words.
+const (
+	minWords = 300
+	maxWords = 900
+)
+
+var testCode = regexp.MustCompile(`Code:\s*"([A-Z0-9-]+)"`)
+
+// Missing names what a lesson still lacks, in words that say what to do. It is
+// the check for people who add one.
+func Missing(texts, solutions fs.FS, slug string) []string {
+	var lacks []string
+	lack := func(format string, args ...any) { lacks = append(lacks, fmt.Sprintf(format, args...)) }
+
+	l, err := lessons.Read(texts, slug, lessons.DefaultLang)
+	if err != nil {
+		lack("a readable lesson: %v", err)
+		return lacks
+	}
+	if n := l.Words(); n < minWords || n > maxWords {
+		lack("a text of %d to %d words: it has %d", minWords, maxWords, n)
+	}
+	for _, part := range []string{"## Your turn", "## Myth and fact", "## In production"} {
+		if !strings.Contains(l.Text, "\n"+part+"\n") {
+			lack("the part %q in lesson.en.md", part)
+		}
+	}
+	if !strings.Contains(l.Demo, "\npredict ") {
+		lack("a live demo with a prediction: a fenced lab block with a predict line in lesson.en.md")
+	}
+	if strings.TrimSpace(l.Notes) == "" {
+		lack("speaker notes in notes.en.md")
+	}
+	if _, ok := l.Hints[CodeTODO]; !ok {
+		lack("hints for %s in hints.en.md: for those who have not begun", CodeTODO)
+	}
+	return append(lacks, missingCode(solutions, l)...)
+}
+
+// missingCode looks at the exercise: answer, test, wrong answers and their hints.
+func missingCode(solutions fs.FS, l lessons.Lesson) []string {
+	var lacks []string
+	lack := func(format string, args ...any) { lacks = append(lacks, fmt.Sprintf(format, args...)) }
+	src, err := fs.ReadFile(solutions, l.Slug+"/lock.go")
+	if err != nil {
+		lack("a reference answer: solutions/%s/lock.go", l.Slug)
+		return lacks
+	}
+	test, err := fs.ReadFile(solutions, l.Slug+"/lock_test.go")
+	if err != nil {
+		lack("a test: solutions/%s/lock_test.go", l.Slug)
+	}
+	if _, err := Stub(string(src)); err != nil {
+		lack("a stub: %v", err)
+	}
+	answer, err := Answer(string(src))
+	if err != nil {
+		return lacks
+	}
+	if len(l.Wrong) == 0 {
+		lack("wrong answers: lessons/%s/wrong/CODE.edit", l.Slug)
+	}
+	have := map[string]bool{}
+	for _, w := range l.Wrong {
+		have[w.Code] = true
+		if _, err := w.Apply(answer); err != nil {
+			lack("a wrong answer that fits: %v", err)
+		}
+		if _, ok := l.Hints[w.Code]; !ok {
+			lack("hints for %s in hints.en.md", w.Code)
+		}
+	}
+	for _, m := range testCode.FindAllStringSubmatch(string(test), -1) {
+		if !have[m[1]] {
+			have[m[1]] = true
+			lack("a wrong answer for %s, which lock_test.go can say", m[1])
+		}
+	}
+	return lacks
+}

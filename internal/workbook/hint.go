@@ -1,0 +1,73 @@
+package workbook
+
+import (
+	"fmt"
+
+	"zklab/lessons"
+)
+
+// CodeTODO is the diagnosis of an exercise that was not begun.
+const CodeTODO = "TODO"
+
+// Hint is a hint for the mistake that the last run showed.
+type Hint struct {
+	Lesson lessons.Lesson
+	Code   string // "" when the last run passed
+	Level  int    // 1 a question, 2 the rule, 3 the line
+	Text   string
+}
+
+// Hint returns the next hint of a lesson. The first is for level 1; each later
+// call for the same mistake goes one level up, at most to lessons.Levels. A new
+// mistake starts again at 1.
+func (w *Workbook) Hint(name string) (Hint, error) {
+	l, err := w.Lesson(name)
+	if err != nil {
+		return Hint{}, err
+	}
+	p, err := w.progress()
+	if err != nil {
+		return Hint{}, err
+	}
+	h := Hint{Lesson: l, Code: p.Of(l.Slug).Last}
+	if p.Of(l.Slug).Attempts == 0 {
+		h.Code = CodeTODO
+	}
+	if h.Code == "" {
+		return h, nil
+	}
+	levels, err := w.hintsFor(l, h.Code)
+	if err != nil {
+		return Hint{}, err
+	}
+	err = w.Store.Update(func(p *Progress) error {
+		s := p.Of(l.Slug)
+		if s.HintCode != h.Code {
+			s.HintCode, s.HintLevel = h.Code, 0
+		}
+		s.HintLevel = min(s.HintLevel+1, lessons.Levels)
+		h.Level = s.HintLevel
+		return nil
+	})
+	h.Text = levels[max(h.Level, 1)-1]
+	return h, err
+}
+
+// hintsFor looks in the lesson, then in the lessons before it, from which its
+// code has grown, then in those for any exercise.
+func (w *Workbook) hintsFor(l lessons.Lesson, code string) ([lessons.Levels]string, error) {
+	for i := len(w.lessons) - 1; i >= 0; i-- {
+		if hints, ok := w.lessons[i].Hints[code]; ok && w.lessons[i].Slug <= l.Slug {
+			return hints, nil
+		}
+	}
+	common, err := lessons.CommonHints(w.Lang)
+	if err != nil {
+		return [lessons.Levels]string{}, err
+	}
+	hints, ok := common[code]
+	if !ok {
+		return hints, fmt.Errorf("workbook: there is no hint for %s in lesson %s", code, l.Slug)
+	}
+	return hints, nil
+}
