@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,7 +27,7 @@ type clock struct {
 
 // set makes the clock strike at a moment, zero for never. It returns nil when
 // it will strike by then anyway: at most one timer is under way.
-func (c *clock) set(at, now time.Time) tea.Cmd {
+func (c *clock) set(ctx context.Context, at, now time.Time) tea.Cmd {
 	if at.IsZero() {
 		if !c.next.IsZero() {
 			c.generation++
@@ -40,7 +41,10 @@ func (c *clock) set(at, now time.Time) tea.Cmd {
 	c.generation++
 	c.next = at
 	generation := c.generation
-	return tea.Tick(max(at.Sub(now), time.Millisecond), func(time.Time) tea.Msg { return tickMsg{generation} })
+	return func() tea.Msg {
+		pause(ctx, max(at.Sub(now), time.Millisecond))
+		return tickMsg{generation}
+	}
 }
 
 // struck says whether a message is from the timer that counts.

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"zklab/internal/journal"
-	"zklab/tui/tell"
+	"zklab/internal/journal/plain"
 	"zklab/tui/theme"
 	"zklab/tui/view"
 )
@@ -40,7 +40,7 @@ type model struct {
 
 	live   journal.State // after the newest event
 	seq    int64
-	teller *tell.Teller
+	told   *plain.Printer // used by one listen at a time
 	lines  []view.Line
 	moving motions
 	clock  clock
@@ -59,7 +59,7 @@ type model struct {
 }
 
 func newModel(ctx context.Context, o Options) *model {
-	m := &model{o: o, ctx: ctx, teller: tell.New(), dirty: true}
+	m := &model{o: o, ctx: ctx, told: plain.New(plain.Story), dirty: true}
 	m.open(pages[o.Page])
 	m.live = o.Source.Latest(o.Now())
 	m.theme = theme.New(o.Theme, theme.Full, o.ASCII)
@@ -73,6 +73,7 @@ func (m *model) Init() tea.Cmd { return m.listen(time.Time{}) }
 // eventsMsg brings new events, and the state after them.
 type eventsMsg struct {
 	events []journal.Event
+	lines  []view.Line // what they say
 	state  journal.State
 	missed int64
 	steps  *view.Steps
@@ -92,7 +93,7 @@ const (
 // listen waits for events and takes them. After a delivery at last it waits a
 // little, so that a burst becomes one picture.
 func (m *model) listen(last time.Time) tea.Cmd {
-	ctx, source, now, seq, script := m.ctx, m.o.Source, m.o.Now, m.seq, m.o.Script
+	ctx, source, now, seq, script, told := m.ctx, m.o.Source, m.o.Now, m.seq, m.o.Script, m.told
 	return func() tea.Msg {
 		if err := source.Wait(ctx, seq); err != nil {
 			return failedMsg{err}
@@ -102,6 +103,10 @@ func (m *model) listen(last time.Time) tea.Cmd {
 		}
 		msg := eventsMsg{}
 		msg.events, msg.missed = source.Since(seq, maxBatch)
+		for i := range msg.events {
+			e := &msg.events[i]
+			msg.lines = append(msg.lines, view.LinesOf(e, told.Lines(e))...)
+		}
 		msg.at = now()
 		msg.state = source.Latest(msg.at)
 		if script != nil {
@@ -112,6 +117,7 @@ func (m *model) listen(last time.Time) tea.Cmd {
 	}
 }
 
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -123,11 +129,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // take shows what new events brought.
 func (m *model) take(msg eventsMsg) tea.Cmd {
-	for _, e := range msg.events {
-		for _, l := range m.teller.Tell(e) {
-			m.lines = append(m.lines, view.LineOf(l))
-		}
-	}
+	m.lines = append(m.lines, msg.lines...)
 	if extra := len(m.lines) - maxLines; extra > maxLines/4 {
 		m.lines = append([]view.Line(nil), m.lines[extra:]...)
 	}
@@ -163,7 +165,7 @@ func (m *model) state() (*journal.State, time.Time) {
 func (m *model) wind() tea.Cmd {
 	now := m.o.Now()
 	if m.still || m.help {
-		return m.clock.set(time.Time{}, now)
+		return m.clock.set(m.ctx, time.Time{}, now)
 	}
 	tick := barTick
 	if m.o.NoMotion {
@@ -173,7 +175,7 @@ func (m *model) wind() tea.Cmd {
 	if d := m.moving.tick(); d > 0 && (at.IsZero() || at.After(now.Add(d))) {
 		at = now.Add(d)
 	}
-	return m.clock.set(at, now)
+	return m.clock.set(m.ctx, at, now)
 }
 
 // calm says whether nothing moves, so that times are shown coarsely.

@@ -31,5 +31,7 @@ type Options struct {
 	Now    func() time.Time // the clock; nil: time.Now
 	Input  io.Reader        // nil: the terminal
 	Output io.Writer        // nil: standard output
-	Env    []string         // nil: the process's; NO_COLOR and TERM are read from it
+	Width  int              // of the screen, where Output is no terminal
+	Height int
+	Env    []string // nil: the process's; NO_COLOR and TERM are read from it
 }

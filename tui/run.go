@@ -35,6 +35,9 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 	m := newModel(ctx, o)
 	with := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesPerSecond), tea.WithEnvironment(o.Env)}
+	if o.Width > 0 && o.Height > 0 {
+		with = append(with, tea.WithWindowSize(o.Width, o.Height))
+	}
 	if o.Input != nil {
 		with = append(with, tea.WithInput(o.Input))
 	}

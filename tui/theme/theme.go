@@ -134,6 +134,14 @@ func (t Theme) Twin(text string) string {
 	return asciiTwins.Replace(text)
 }
 
+// Arrows returns text with the arrows that plain text spells out.
+func (t Theme) Arrows(text string) string {
+	if t.ascii || !strings.Contains(text, "-") {
+		return text
+	}
+	return strings.ReplaceAll(text, "->", "→")
+}
+
 var asciiTwins = strings.NewReplacer("←→", "<- ->", "↑↓", "up/down", "→", "->", "←", "<-", "↑", "up", "↓", "down",
 	"≥", ">=", "±", "+-", "…", "~", "·", ".", "✓", "v", "✗", "x", "▶", ">", "◆", "*", "‖", "=", "▲", "^")
 

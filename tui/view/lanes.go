@@ -26,9 +26,7 @@ func lanes(p pane, f Frame) {
 		p.fit(4, 1+i, 6, c.Who, theme.Text.Style())
 		lane(p, 1+i, a, f, c)
 	}
-	for s := time.Duration(0); s <= laneSpan; s += 10 * time.Second {
-		a.label(p, p.r.H-1, a.from.Add(s), f.State.Start)
-	}
+	a.labels(p, p.r.H-1, f.State.Start, 10*time.Second)
 }
 
 // axis maps times to columns.
@@ -48,13 +46,17 @@ func (a axis) column(t time.Time) int {
 	return a.x + int(int64(a.w-1)*int64(t.Sub(a.from))/int64(a.to.Sub(a.from)))
 }
 
-func (a axis) label(p pane, y int, t, start time.Time) {
-	text := fmt.Sprintf("t%+ds", int(t.Sub(start).Round(time.Second).Seconds()))
-	x := a.column(t)
-	if x+width(text) > p.r.W {
-		x = p.r.W - width(text) - 1
+// labels writes the time since start at each whole step on the axis.
+func (a axis) labels(p pane, y int, start time.Time, step time.Duration) {
+	if start.IsZero() {
+		return
 	}
-	p.put(x, y, text, theme.Muted.Style())
+	first := max(a.from.Sub(start), 0)
+	for d := (first + step - 1) / step * step; d <= a.to.Sub(start); d += step {
+		text := fmt.Sprintf("t+%ds", int(d.Seconds()))
+		x := min(a.column(start.Add(d)), p.r.W-width(text)-1)
+		p.put(x, y, text, theme.Muted.Style())
+	}
 }
 
 // laneOf picks the contestants of the lock that did something within the span:

@@ -230,19 +230,3 @@ func drawRow(p pane, f Frame, t table, cols []column, i, y int) {
 		p.put(0, y, p.th.Glyph.Selected, theme.Text.Style().Bold())
 	}
 }
-
-// events draws the event pane, newest at the bottom.
-func events(p pane, f Frame) {
-	p.rule(0, "events")
-	rows := p.r.H - 1
-	show := f.Lines[max(len(f.Lines)-max(rows, 0), 0):]
-	for i, l := range show {
-		eventLine(p, 1+i, f, l)
-	}
-}
-
-func eventLine(p pane, y int, f Frame, l Line) {
-	x := p.put(1, y, fmt.Sprintf("+%6.2fs", l.At.Sub(f.State.Start).Seconds()), theme.Muted.Style())
-	p.fit(x+2, y, 7, l.Who, theme.Text.Style().Bold())
-	p.fit(x+10, y, p.r.W-x-11, p.th.Twin(l.Text), l.Role.Style())
-}

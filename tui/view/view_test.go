@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
 
+	"zklab/internal/journal/plain"
 	"zklab/tui/internal/fixture"
-	"zklab/tui/tell"
 	"zklab/tui/theme"
 	"zklab/tui/view"
 )
@@ -25,14 +25,13 @@ func frame(s *fixture.Story, seconds float64) view.Frame {
 			Always: []view.Key{{"?", "help"}, {"q", "quit"}},
 		},
 	}
-	t := tell.New()
-	for _, e := range s.Events {
+	p := plain.New(plain.Story)
+	for i := range s.Events {
+		e := &s.Events[i]
 		if e.At.After(f.Now) {
 			break
 		}
-		for _, l := range t.Tell(e) {
-			f.Lines = append(f.Lines, view.LineOf(l))
-		}
+		f.Lines = append(f.Lines, view.LinesOf(e, p.Lines(e))...)
 	}
 	return f
 }
