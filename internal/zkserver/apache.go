@@ -175,7 +175,7 @@ func unpackRelease(packed, dir string) error {
 	defer f.Close()
 	unzipped, err := gzip.NewReader(f)
 	if err != nil {
-		return err
+		return fmt.Errorf("unpack: no gzip archive: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -50,8 +50,8 @@ func (f finder) zookeeper() (*installation, []string) {
 	if in := debianJars(debian); in != nil {
 		return in, nil
 	}
+	looked = append(looked, "Homebrew's and the other usual places")
 	for _, home := range f.zookeeperHomes() {
-		looked = append(looked, home)
 		if in := release(home); in != nil {
 			return in, nil
 		}

@@ -32,7 +32,7 @@ type javaRuntime struct {
 // java returns the first Java found that is new enough. The error is errNoJava
 // or errOldJava, with where it looked.
 func (f finder) java(ctx context.Context) (*javaRuntime, error) {
-	var looked, old []string
+	looked, old := []string{"JAVA_HOME"}, []string(nil)
 	for _, bin := range f.javaCandidates() {
 		if !isExecutable(bin) {
 			looked = append(looked, bin)
@@ -54,7 +54,7 @@ func (f finder) java(ctx context.Context) (*javaRuntime, error) {
 	if len(old) > 0 {
 		return nil, fmt.Errorf("%w: ZooKeeper needs Java %d or newer, and %s", errOldJava, minJava, strings.Join(old, ", "))
 	}
-	return nil, fmt.Errorf("%w (looked at JAVA_HOME, PATH, %s)", errNoJava, strings.Join(looked, ", "))
+	return nil, fmt.Errorf("%w (looked at %s)", errNoJava, strings.Join(append(looked, "PATH", "the usual places"), ", "))
 }
 
 // cachedJava is what was fetched before; nil when there is none, or when it is

@@ -48,7 +48,7 @@ func (b *javaBackend) prepare(ctx context.Context, o Options, fetch bool) (*java
 	in, looked := b.finder.zookeeper()
 	var missing error
 	if in == nil {
-		missing = fmt.Errorf("ZooKeeper is in none of %s", strings.Join(looked, ", "))
+		missing = fmt.Errorf("ZooKeeper is not installed (looked at %s)", strings.Join(looked, ", "))
 	}
 	if noJava == nil && missing == nil {
 		return rt, in, nil
@@ -117,7 +117,7 @@ func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRunti
 	}
 	servers := make([]*Server, len(h.servers))
 	for i, s := range h.servers {
-		if err := s.awaitReady(ctx); err != nil {
+		if err := s.awaitReady(ctx, h.servers...); err != nil {
 			return nil, err
 		}
 		servers[i] = NewServer(i+1, s.addr, s.adminAddr, s)

@@ -51,6 +51,7 @@ type javaServer struct {
 const (
 	logName       = "server.log"
 	logTailLines  = 40 // shown when a start fails
+	logRounds     = 10 // every so many questions a log is read for taken ports
 	firstPatience = 60 * time.Millisecond
 )
 
@@ -127,31 +128,35 @@ func (s *javaServer) Restart(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	return s.awaitReady(ctx)
+	return s.awaitReady(ctx, s)
 }
 
-// awaitReady waits until this very process serves.
-func (s *javaServer) awaitReady(ctx context.Context) error {
+// awaitReady waits until this very process serves, and none of the processes in
+// with has found a port taken. That may be another server's quorum or election
+// port, which does not end its process and comes to light only later.
+func (s *javaServer) awaitReady(ctx context.Context, with ...*javaServer) error {
 	p := s.current()
-	last := errors.New("it did not answer yet")
 	// A question that comes in the moment of start-up is sometimes accepted and
 	// never answered, so the first ones are given up soon.
 	patience := firstPatience
 	for round := 1; ; round++ {
-		if last = s.ready(ctx, patience); last == nil {
+		last := s.ready(ctx, patience)
+		if last == nil || round%logRounds == 0 {
+			for _, other := range with {
+				if saysPortTaken(other.logSinceLaunch(maxTail)) {
+					return other.failure(errPortTaken.Error())
+				}
+			}
+		}
+		switch {
+		case last == nil:
 			return nil
-		}
-		if errors.Is(last, context.DeadlineExceeded) {
-			patience = min(2*patience, askTimeout)
-		}
-		select {
-		case <-p.done:
-			return s.failure("it ended by itself")
-		default:
-		}
-		// A quorum or admin port that is taken does not end the process at once.
-		if errors.Is(last, errPortTaken) || round%10 == 0 && saysPortTaken(s.logSinceLaunch()) {
+		case errors.Is(last, errPortTaken):
 			return s.failure(last.Error())
+		case p.ended():
+			return s.failure("it ended by itself")
+		case errors.Is(last, context.DeadlineExceeded):
+			patience = min(2*patience, askTimeout)
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
 			return s.failure(fmt.Sprintf("%v; %v", err, last))
@@ -209,7 +214,7 @@ func (s *javaServer) adminReady(ctx context.Context) error {
 
 // failure is ErrStart with the end of the log; a lost race for a port is marked.
 func (s *javaServer) failure(why string) error {
-	tail := s.logSinceLaunch()
+	tail := s.logSinceLaunch(logTailLines)
 	err := fmt.Errorf("%w at %s: %s; the end of its log:\n%s", ErrStart, s.addr, why, tail)
 	if why == errPortTaken.Error() || saysPortTaken(tail) {
 		return fmt.Errorf("%w: %w", errPortTaken, err)
@@ -221,12 +226,13 @@ func saysPortTaken(log string) bool {
 	return strings.Contains(log, "BindException") || strings.Contains(log, "Address already in use")
 }
 
-// logSinceLaunch is the end of what the current process has logged.
-func (s *javaServer) logSinceLaunch() string {
+// logSinceLaunch is the end of what the current process has logged, at most so
+// many lines.
+func (s *javaServer) logSinceLaunch(lines int) string {
 	s.mu.Lock()
 	from := s.logged
 	s.mu.Unlock()
-	return s.tail(from, logTailLines)
+	return s.tail(from, lines)
 }
 
 // LogTail is the end of the log: at most n lines and 64 KiB.
