@@ -1,0 +1,126 @@
+package curatorlike
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// maxDeletes bounds the deletions that the cleaner has on the way at a time.
+const maxDeletes = 8
+
+// cleaner owns every node that may exist but is not wanted: the answer to its
+// create was lost, its acquire was given up, the answer to its delete was
+// lost. It goes on until the answer is definite or the session that owns the
+// node has ended, because then the server deletes it. The GUID in the name
+// makes a late deletion harmless.
+type cleaner struct {
+	mu    sync.Mutex
+	nodes int
+	slots chan struct{}
+}
+
+// admit refuses a new node while too many wait for their deletion.
+func (k *cleaner) admit() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.nodes >= maxNodes {
+		return ErrCleanerFull
+	}
+	return nil
+}
+
+// abandon gives n to the cleaner and returns err.
+func (c *Client) abandon(n *node, err error) error {
+	c.cleaner.take(n)
+	return err
+}
+
+func (k *cleaner) take(n *node) {
+	gone := n.onGone
+	if gone == nil {
+		gone = func() {}
+	}
+	if n.last == nil || !n.s.begin() {
+		gone() // nothing was sent, or the session has ended
+		return
+	}
+	k.mu.Lock()
+	k.nodes++
+	if k.slots == nil {
+		k.slots = make(chan struct{}, maxDeletes)
+	}
+	k.mu.Unlock()
+	go func() {
+		defer n.s.calls.Done()
+		k.clean(n)
+		k.mu.Lock()
+		k.nodes--
+		k.mu.Unlock()
+		gone()
+	}()
+}
+
+func (k *cleaner) clean(n *node) {
+	select {
+	case <-n.last.done: // a create that is still queued could run after the delete
+	case <-n.s.ended:
+		return
+	}
+	if n.last.err == nil {
+		n.path = n.last.val
+	} else if answered(n.last.err) && n.path == "" {
+		return
+	}
+	for attempt := 1; ; attempt++ {
+		if _, err := n.s.awaitLink(context.Background()); err != nil {
+			return
+		}
+		err := k.try(n)
+		if err == nil || n.s.overErr() != nil {
+			return
+		}
+		if answered(err) {
+			n.s.c.opts.logger.Error("a lock's node cannot be deleted", "node", n.path, "err", err)
+		}
+		if !n.s.pause(n.s.c.opts.retry(attempt)) {
+			return
+		}
+	}
+}
+
+// try makes one attempt; nil means that the node is gone.
+func (k *cleaner) try(n *node) error {
+	select {
+	case k.slots <- struct{}{}:
+	case <-n.s.ended:
+		return nil
+	}
+	defer func() { <-k.slots }()
+	ctx := context.Background() // ends with the connection or the session
+	if n.path == "" {
+		path, err := call(ctx, n.s, n.search)
+		if err != nil || path == "" {
+			return err
+		}
+		n.path = path
+	}
+	_, err := n.launchDelete().wait(ctx, n.s)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// background runs f as part of the session, which waits for it at its end.
+func (c *Client) background(s *session, f func()) {
+	if !s.begin() {
+		return
+	}
+	go func() {
+		defer s.calls.Done()
+		f()
+	}()
+}

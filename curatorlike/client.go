@@ -1,0 +1,269 @@
+package curatorlike
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// maxNodes bounds the nodes of one client whose fate is being settled.
+const maxNodes = 1 << 16
+
+// Client is one ZooKeeper session after another, and everything held in the
+// current one. It is safe for concurrent use and serves any number of locks.
+type Client struct {
+	opts    options
+	servers []string
+	closing chan struct{}
+	gone    chan struct{} // closed when every goroutine has ended
+	once    sync.Once
+	states  states
+	hook    *hookQueue
+	cleaner cleaner
+	lanes   lanes
+
+	mu   sync.Mutex
+	cur  *session
+	turn chan struct{} // closed and replaced when cur changes
+	said bool          // Connected has been announced
+}
+
+// Connect opens a session at one of the servers, "host:port,host:port", with a
+// chroot behind the last one if wanted, and returns when it is established.
+//
+// It returns an error when ctx ends first, when the credentials are refused,
+// or when an argument is wrong; nothing is left running then. The client must
+// be closed.
+func Connect(ctx context.Context, servers string, opts ...Option) (*Client, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("%w: nil context", ErrBadArgument)
+	}
+	list, chroot, err := splitConnect(servers)
+	if err != nil {
+		return nil, err
+	}
+	o := defaults()
+	o.chroot = chroot
+	for _, f := range opts {
+		if err := f(&o); err != nil {
+			return nil, err
+		}
+	}
+	if o.chroot == "/" {
+		o.chroot = ""
+	}
+	if o.chroot != "" {
+		if err := checkPath(o.chroot); err != nil {
+			return nil, err
+		}
+	}
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	c := &Client{opts: o, servers: list, closing: make(chan struct{}), gone: make(chan struct{}), turn: make(chan struct{})}
+	c.hook = newHookQueue(o.hook)
+	first, err := openSession(c)
+	if err != nil {
+		c.hook.close()
+		return nil, err
+	}
+	c.adopt(first)
+	go c.run(first)
+	if err := c.awaitFirst(ctx); err != nil {
+		c.shutDown()
+		return nil, fmt.Errorf("curatorlike: no session at %s: %w", servers, err)
+	}
+	return c, nil
+}
+
+// awaitFirst waits for the first session, or for the refusal of credentials.
+func (c *Client) awaitFirst(ctx context.Context) error {
+	for {
+		s, turn := c.current()
+		_, err := s.awaitLink(ctx)
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrAuthFailed) {
+			return err
+		}
+		select {
+		case <-turn:
+		case <-ctx.Done():
+			return ctxErr(ctx)
+		}
+	}
+}
+
+// run keeps one session after the other until the client closes.
+func (c *Client) run(s *session) {
+	var retired sync.WaitGroup
+	for attempt := 1; ; {
+		if s.begin() {
+			go s.setUp()
+		}
+		s.keep()
+		select {
+		case <-c.closing:
+			s.end(ErrClosed)
+			s.retire(false)
+			retired.Wait()
+			c.hook.close()
+			c.states.close()
+			close(c.gone)
+			return
+		default:
+		}
+		old := s
+		retired.Go(func() { old.retire(true) })
+		if old.wasUsable() {
+			attempt = 1
+		} else {
+			c.rest(c.opts.retry(attempt))
+			attempt++
+		}
+		next, err := openSession(c)
+		if err != nil { // it worked with the same arguments before
+			c.opts.logger.Error("opening a session", "err", err)
+			c.rest(time.Second)
+			continue
+		}
+		s = next
+		c.adopt(s)
+	}
+}
+
+func (s *session) wasUsable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.usable
+}
+
+func (c *Client) rest(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.closing:
+	}
+}
+
+func (c *Client) adopt(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cur = s
+	close(c.turn)
+	c.turn = make(chan struct{})
+}
+
+func (c *Client) current() (*session, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cur, c.turn
+}
+
+// session returns the current session once it is connected.
+func (c *Client) session(ctx context.Context) (*session, error) {
+	for {
+		if c.closed() {
+			return nil, ErrClosed
+		}
+		s, turn := c.current()
+		_, err := s.awaitLink(ctx)
+		if err == nil {
+			return s, nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		select { // the session is over, another one comes
+		case <-turn:
+		case <-c.closing:
+			return nil, ErrClosed
+		case <-ctx.Done():
+			return nil, ctxErr(ctx)
+		}
+	}
+}
+
+func (c *Client) closed() bool {
+	select {
+	case <-c.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// announce publishes a state. The session's lock is held, so that states
+// follow one another as they happened.
+func (c *Client) announce(s *session, st State) {
+	c.mu.Lock()
+	switch {
+	case st == Connected && c.said:
+		st = Reconnected
+	case st == Reconnected && !c.said:
+		st = Connected
+	}
+	c.said = true
+	c.mu.Unlock()
+	c.states.publish(st)
+	c.hook.push(Event{State: st, SessionID: s.id, Timeout: s.timeout, At: c.opts.clock.Now()})
+}
+
+// State returns the latest state.
+func (c *Client) State() State { return c.states.current() }
+
+// Subscribe returns a channel with the states from now on, the current one
+// first, and a function that ends the subscription and closes the channel. A
+// reader that is slow misses states in between, but never the latest.
+func (c *Client) Subscribe() (<-chan State, func()) { return c.states.subscribe() }
+
+// SessionID returns the id of the current session, 0 while there is none.
+func (c *Client) SessionID() int64 {
+	s, _ := c.current()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
+// SessionTimeout returns the negotiated session timeout, 0 while there is no session.
+func (c *Client) SessionTimeout() time.Duration {
+	s, _ := c.current()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.timeout
+}
+
+// Close releases everything and ends the session at once, so that its nodes
+// are gone when Close returns nil. It leaves no goroutine.
+//
+// When no server can be reached the nodes go with the session's timeout, and
+// Close says so with ErrSuspended. When ctx ends first Close returns its error
+// and the rest happens in the background within about a second.
+func (c *Client) Close(ctx context.Context) error {
+	if ctx == nil {
+		return fmt.Errorf("%w: nil context", ErrBadArgument)
+	}
+	c.once.Do(func() { close(c.closing) })
+	select {
+	case <-c.gone:
+	case <-ctx.Done():
+		return ctxErr(ctx)
+	}
+	s, _ := c.current()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.id != 0 && !s.closed {
+		return fmt.Errorf("%w: no server could be told to end session %#x; its nodes go when it times out", ErrSuspended, s.id)
+	}
+	return nil
+}
+
+func (c *Client) shutDown() {
+	c.once.Do(func() { close(c.closing) })
+	<-c.gone
+}
+
+// full puts the chroot before a path; short takes it away.
+func (c *Client) full(path string) string { return c.opts.chroot + path }
+
+func (c *Client) short(path string) string { return path[len(c.opts.chroot):] }

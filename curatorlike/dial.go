@@ -1,0 +1,119 @@
+package curatorlike
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+)
+
+// hosts hands the servers out in turn. go-zookeeper's own provider makes every
+// reconnect to a single server wait a second; here the pauses are the dialer's.
+// Once the session may not dial any more it tells go-zookeeper to stop and look.
+type hosts struct {
+	stopped context.Context
+	list    []string
+	next    int
+}
+
+func (h *hosts) Init(servers []string) error {
+	h.list = servers
+	return nil
+}
+
+func (h *hosts) Len() int { return len(h.list) }
+
+func (h *hosts) Next() (string, bool) {
+	server := h.list[h.next%len(h.list)]
+	h.next++
+	return server, h.stopped.Err() != nil
+}
+
+func (h *hosts) Connected() {}
+
+// dial is called by go-zookeeper's loop, one call at a time.
+func (s *session) dial(network, address string, _ time.Duration) (net.Conn, error) {
+	if err := s.pauseBeforeDial(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(s.dialCtx, s.handshakeLimit())
+	defer cancel()
+	conn, err := s.c.opts.dial(ctx, network, address)
+	if err == nil && s.c.opts.tls != nil {
+		conn, err = encrypt(ctx, conn, address, s.c.opts.tls)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := newWire(conn, s, s.c.opts.clock.Now, s.handshakeLimit())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.dialCtx.Err(); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	if s.socket != nil {
+		_ = s.socket.Close() // go-zookeeper leaves it open after an expiry
+	}
+	s.socket = w
+	return w, nil
+}
+
+// pauseBeforeDial lets every server be tried once at full speed, then slows down.
+func (s *session) pauseBeforeDial() error {
+	s.mu.Lock()
+	again := s.attempts - len(s.c.servers) + 1
+	s.attempts++
+	s.mu.Unlock()
+	if again < 1 {
+		return s.dialCtx.Err()
+	}
+	t := time.NewTimer(s.c.opts.retry(again))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return s.dialCtx.Err()
+	case <-s.dialCtx.Done():
+		return s.dialCtx.Err()
+	}
+}
+
+// handshakeLimit is a third of the session timeout, so that a frozen server
+// leaves time to try another, but not less than a second where that fits.
+func (s *session) handshakeLimit() time.Duration {
+	s.mu.Lock()
+	t := s.timeout
+	s.mu.Unlock()
+	if t == 0 {
+		return max(s.c.opts.timeout/3, 2*time.Second) // no session to lose yet
+	}
+	return max(t/3, min(time.Second, t*2/3))
+}
+
+func encrypt(ctx context.Context, conn net.Conn, address string, c *tls.Config) (net.Conn, error) {
+	if c.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+		c = c.Clone()
+		c.ServerName = host
+	}
+	t := tls.Client(conn, c)
+	if err := t.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// zkLogger passes go-zookeeper's messages on; they are about single
+// connections, which come and go.
+type zkLogger struct{ l *slog.Logger }
+
+func (z zkLogger) Printf(format string, args ...any) {
+	z.l.Debug(fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,89 @@
+package curatorlike
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Guard carries out ZooKeeper operations, all or none, only while this hold's
+// node exists: the strongest fence there is for data in ZooKeeper itself.
+// The operations are *zk.CreateRequest, *zk.DeleteRequest, *zk.SetDataRequest
+// and *zk.CheckVersionRequest, with paths below the client's chroot; the
+// responses are theirs, in order.
+//
+// It returns ErrNotHeld when the node is gone, and nothing was done then. A
+// lost connection returns ErrUnknownOutcome.
+func (h *Hold) Guard(ctx context.Context, ops ...any) ([]zk.MultiResponse, error) {
+	if ctx == nil {
+		return nil, errNil
+	}
+	g := h.g
+	if h.Released() || g.s.overErr() != nil {
+		return nil, fmt.Errorf("guard by %s: %w", g.path, ErrNotHeld)
+	}
+	all := make([]any, 0, len(ops)+len(g.nodes))
+	for _, n := range g.nodes {
+		all = append(all, &zk.CheckVersionRequest{Path: n.path, Version: -1})
+	}
+	for _, op := range ops {
+		moved, err := g.c.below(op)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, moved)
+	}
+	res, err := call(ctx, g.s, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(all...) })
+	switch {
+	case err == nil:
+		return res[len(g.nodes):], nil
+	case interrupted(ctx, g.s):
+		return nil, fmt.Errorf("guard by %s: %w: %w", g.path, ErrUnknownOutcome, err)
+	case !answered(err) && !strange(err):
+		return nil, fmt.Errorf("guard by %s: %w", g.path, ErrUnknownOutcome)
+	}
+	for i := range min(len(g.nodes), len(res)) {
+		if errors.Is(res[i].Error, zk.ErrNoNode) {
+			return nil, fmt.Errorf("guard by %s: %w", g.path, ErrNotHeld)
+		}
+	}
+	return nil, fmt.Errorf("guard by %s: %w", g.path, err)
+}
+
+// below copies an operation with the chroot before its path.
+func (c *Client) below(op any) (any, error) {
+	path := ""
+	switch o := op.(type) {
+	case *zk.CreateRequest:
+		moved := *o
+		moved.Path, path = c.full(o.Path), o.Path
+		op = &moved
+	case *zk.DeleteRequest:
+		moved := *o
+		moved.Path, path = c.full(o.Path), o.Path
+		op = &moved
+	case *zk.SetDataRequest:
+		moved := *o
+		moved.Path, path = c.full(o.Path), o.Path
+		op = &moved
+	case *zk.CheckVersionRequest:
+		moved := *o
+		moved.Path, path = c.full(o.Path), o.Path
+		op = &moved
+	default:
+		return nil, fmt.Errorf("%w: operation of type %T", ErrBadArgument, op)
+	}
+	return op, checkPath(path)
+}
+
+// SetData changes the data of the hold's node, for people and tools to see.
+func (h *Hold) SetData(ctx context.Context, data []byte) error {
+	var ops []any
+	for _, n := range h.g.nodes {
+		ops = append(ops, &zk.SetDataRequest{Path: h.g.c.short(n.path), Data: data, Version: -1})
+	}
+	_, err := h.Guard(ctx, ops...)
+	return err
+}

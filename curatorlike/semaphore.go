@@ -1,0 +1,267 @@
+package curatorlike
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Semaphore is a number of leases shared by all processes. Its nodes are those
+// of Curator's InterProcessSemaphoreV2: a lease is <path>/leases/…-lease-<number>,
+// and who wants one first holds the Mutex <path>/locks, so that they are
+// granted in the order of arrival.
+//
+// All processes must use the same maximum: it is not stored, unless a shared
+// count is used, see SharedMax. It is not reentrant, and any goroutine may
+// release a hold.
+type Semaphore struct {
+	c     *Client
+	path  string
+	opts  lockOptions
+	queue *Mutex
+
+	mu      sync.Mutex
+	max     int
+	changed chan struct{}
+}
+
+// SharedMax takes a Semaphore's maximum from the data of a node, in the format
+// of Curator's SharedCount, four bytes with the highest first. A change of the
+// node wakes waiters. While the node is missing or has another length the
+// semaphore's own maximum counts.
+func SharedMax(path string) LockOption {
+	return func(o *lockOptions) { o.shared = path }
+}
+
+// NewSemaphore returns a semaphore of max leases on the path.
+func NewSemaphore(c *Client, path string, max int, opts ...LockOption) (*Semaphore, error) {
+	if c == nil {
+		return nil, errNil
+	}
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	if max < 1 {
+		return nil, fmt.Errorf("%w: a semaphore of %d leases", ErrBadArgument, max)
+	}
+	s := &Semaphore{c: c, path: path, opts: lockOptionsOf(opts), max: max, changed: make(chan struct{})}
+	if s.opts.shared != "" {
+		if err := checkPath(s.opts.shared); err != nil {
+			return nil, err
+		}
+	}
+	s.queue = &Mutex{c: c, path: path + "/locks"}
+	return s, nil
+}
+
+// Path returns the semaphore's path.
+func (m *Semaphore) Path() string { return m.path }
+
+// Max returns the semaphore's own maximum.
+func (m *Semaphore) Max() int {
+	max, _ := m.limit()
+	return max
+}
+
+// SetMax changes this process's maximum; waiters of this process look again.
+// Leases that are out stay out.
+func (m *Semaphore) SetMax(max int) error {
+	if max < 1 {
+		return fmt.Errorf("%w: a semaphore of %d leases", ErrBadArgument, max)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.max = max
+	close(m.changed)
+	m.changed = make(chan struct{})
+	return nil
+}
+
+func (m *Semaphore) limit() (int, <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.max, m.changed
+}
+
+// Acquire waits for one lease.
+func (m *Semaphore) Acquire(ctx context.Context) (*Hold, error) { return m.acquire(ctx, 1, false) }
+
+// TryAcquire takes one lease if that is possible at once, also with respect to
+// those who wait already; otherwise it returns ErrBusy.
+func (m *Semaphore) TryAcquire(ctx context.Context) (*Hold, error) { return m.acquire(ctx, 1, true) }
+
+// AcquireN waits for n leases, and has all of them or none. It stands in the
+// queue as one: others behind it wait too. It returns ErrBadArgument when n is
+// below one or above the semaphore's own maximum.
+func (m *Semaphore) AcquireN(ctx context.Context, n int) (*Hold, error) {
+	return m.acquire(ctx, n, false)
+}
+
+// TryAcquireN takes n leases at once or returns ErrBusy.
+func (m *Semaphore) TryAcquireN(ctx context.Context, n int) (*Hold, error) {
+	return m.acquire(ctx, n, true)
+}
+
+func (m *Semaphore) acquire(ctx context.Context, n int, once bool) (*Hold, error) {
+	if ctx == nil {
+		return nil, errNil
+	}
+	max := m.Max()
+	if n < 1 || n > max && m.opts.shared == "" {
+		return nil, fmt.Errorf("%w: %d leases of %s, which has %d", ErrBadArgument, n, m.path, max)
+	}
+	start := m.c.opts.clock.Now()
+	h, err := m.enter(ctx, n, once)
+	if err != nil {
+		err = fmt.Errorf("acquire %d leases of %s: %w", n, m.path, err)
+	}
+	m.c.measureAcquire(m.path, start, nil, err)
+	return h, err
+}
+
+func (m *Semaphore) enter(ctx context.Context, n int, once bool) (*Hold, error) {
+	ctx, owner := ownerOf(ctx)
+	inner := WithOwner(ctx, NewOwner("")) // the queue is not reentrant
+	turn, err := m.queue.acquire(inner, once)
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.take(ctx, turn.g.s, owner, n, once)
+	if err != nil {
+		_ = turn.Release(inner) // what is pending is the cleaner's
+		return nil, err
+	}
+	m.c.background(turn.g.s, func() { _ = turn.Release(context.WithoutCancel(inner)) })
+	return h, nil
+}
+
+// take creates the leases and waits until there are not too many.
+func (m *Semaphore) take(ctx context.Context, s *session, owner Owner, n int, once bool) (*Hold, error) {
+	dir := m.c.full(m.path) + "/leases"
+	leases, err := m.create(ctx, s, dir, n)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = m.settle(ctx, s, dir, leases, once)
+		if err != nil {
+			break
+		}
+		g := newGrant(ctx, m.c, m.path, m.opts, owner, leases...)
+		g.anyOwner = true
+		if s.admit(g) {
+			return newHold(g), nil
+		}
+		g.cancel(errAgain)
+		if _, err = call(ctx, s, func(c *zk.Conn) (string, error) { return c.Sync(dir) }); err != nil && interrupted(ctx, s) {
+			break
+		}
+	}
+	for _, l := range leases {
+		l.drop(ctx, err)
+	}
+	return nil, err
+}
+
+// create makes the lease nodes, one after the other: all or none.
+func (m *Semaphore) create(ctx context.Context, s *session, dir string, n int) ([]*node, error) {
+	var leases []*node
+	for range n {
+		l, _, err := createNode(ctx, s, plan{dir: dir, kind: leaseName, data: m.opts.data})
+		if err != nil {
+			for _, l := range leases {
+				l.drop(ctx, err)
+			}
+			return nil, err
+		}
+		leases = append(leases, l)
+	}
+	return leases, nil
+}
+
+// settle waits until the leases that are out fit into the maximum.
+func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases []*node, once bool) error {
+	for {
+		if _, err := s.awaitLink(ctx); err != nil {
+			return err
+		}
+		_, epoch, turn := s.ready()
+		max, changed, shared, err := m.currentMax(ctx, s)
+		if err != nil {
+			return err
+		}
+		kids, err := s.watchChildren(dir).wait(ctx, s)
+		switch {
+		case err == nil && !holdAll(kids.names, leases):
+			return ErrNodeDeleted
+		case err == nil && countLeases(kids.names) <= max:
+			return nil
+		case err == nil && once:
+			return ErrBusy
+		case errors.Is(err, zk.ErrNoNode):
+			return ErrNodeDeleted
+		case answered(err) && err != nil || interrupted(ctx, s):
+			return err
+		case err != nil || kids.watch.epoch != epoch:
+			if !s.pause(m.c.opts.retry(1)) {
+				return s.overErr()
+			}
+			continue
+		}
+		select {
+		case e, ok := <-kids.watch.ch:
+			kids.watch.note(e, ok)
+		case e, ok := <-shared.fires():
+			shared.set.note(e, ok)
+		case <-changed:
+		case <-turn:
+		case <-s.ended:
+			return s.overErr()
+		case <-ctx.Done():
+			return ctxErr(ctx)
+		}
+	}
+}
+
+// currentMax returns the maximum and what tells of its change.
+func (m *Semaphore) currentMax(ctx context.Context, s *session) (int, <-chan struct{}, slot, error) {
+	max, changed := m.limit()
+	if m.opts.shared == "" {
+		return max, changed, slot{}, nil
+	}
+	w, err := s.watch(m.c.full(m.opts.shared)).wait(ctx, s)
+	switch {
+	case interrupted(ctx, s):
+		return 0, nil, slot{}, err
+	case err != nil:
+		return max, changed, slot{}, nil // missing, or the connection is gone and the caller sees it
+	case len(w.data) == 4:
+		max = int(int32(binary.BigEndian.Uint32(w.data)))
+	}
+	return max, changed, slot{set: w}, nil
+}
+
+func countLeases(names []string) int {
+	n := 0
+	for _, name := range names {
+		if _, ok := parseContender(name, leaseName); ok {
+			n++
+		}
+	}
+	return n
+}
+
+func holdAll(names []string, leases []*node) bool {
+	own := make(map[string]bool, len(leases))
+	for _, l := range leases {
+		own[l.me.name] = true
+	}
+	for _, name := range names {
+		delete(own, name)
+	}
+	return len(own) == 0
+}

@@ -1,0 +1,129 @@
+package curatorlike
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Downgrade turns a write hold into a read hold that keeps its place and its
+// token: readers get in beside it, but no writer before it is released. When
+// it fails, the write hold is unchanged. With other write holds of the same
+// owner left, the write lock stays taken until they are released.
+func (h *Hold) Downgrade(ctx context.Context) (*Hold, error) {
+	if ctx == nil {
+		return nil, errNil
+	}
+	g := h.g
+	if g.rw == nil || g.nodes[0].me.kind != writeName {
+		return nil, fmt.Errorf("%w: only a write hold can be downgraded", ErrBadArgument)
+	}
+	if h.Released() {
+		return nil, fmt.Errorf("downgrade %s: %w", g.path, ErrNotHeld)
+	}
+	r, err := g.rw.Read().Acquire(WithOwner(ctx, g.owner))
+	if err != nil {
+		return nil, fmt.Errorf("downgrade %s: %w", g.path, err)
+	}
+	if err := h.Release(WithOwner(ctx, g.owner)); err != nil && !errors.Is(err, ErrReleasePending) {
+		return r, err
+	}
+	return r, nil
+}
+
+// TryUpgrade adds a write hold to a read hold, in its place and with its
+// token, if its owner is the only one that holds. Otherwise it returns
+// ErrUpgradeConflict at once and changes nothing: it never waits for other
+// readers, because two that did would wait for each other for ever. Waiting
+// writers are overtaken, since the read hold stands before them already.
+//
+// The read hold stays; its node is kept until both are released.
+func (h *Hold) TryUpgrade(ctx context.Context) (*Hold, error) {
+	if ctx == nil {
+		return nil, errNil
+	}
+	g := h.g
+	if g.rw == nil || g.nodes[0].me.kind != readName {
+		return nil, fmt.Errorf("%w: only a read hold can be upgraded", ErrBadArgument)
+	}
+	if h.Released() {
+		return nil, fmt.Errorf("upgrade %s: %w", g.path, ErrNotHeld)
+	}
+	w, err := g.rw.upgrade(WithOwner(ctx, g.owner), g)
+	if err != nil {
+		return nil, fmt.Errorf("upgrade %s: %w", g.path, err)
+	}
+	return w, nil
+}
+
+func (m *RWMutex) upgrade(ctx context.Context, reader *grant) (*Hold, error) {
+	if _, writer := m.held(reader.owner); writer != nil {
+		if err := writer.again(); err != nil {
+			return nil, err
+		}
+		return newHold(writer), nil
+	}
+	if err := reader.again(); err != nil { // kept below the write grant
+		return nil, err
+	}
+	h, err := m.writeAbove(ctx, reader)
+	if err != nil {
+		_ = reader.release(ctx)
+	}
+	return h, err
+}
+
+// writeAbove creates a write node with the reader's own number and then looks
+// for others who read: those that come later see the write node and wait.
+func (m *RWMutex) writeAbove(ctx context.Context, reader *grant) (*Hold, error) {
+	low := reader.nodes[0]
+	n, _, err := createNode(ctx, reader.s, plan{dir: low.dir, kind: writeName, fixed: digits(low.me), data: m.opts.data})
+	if err != nil {
+		return nil, err
+	}
+	names, err := call(ctx, reader.s, func(c *zk.Conn) ([]string, error) {
+		names, _, err := c.Children(low.dir)
+		return names, err
+	})
+	if err == nil && othersRead(names, low.me.name, n.me.name) {
+		err = ErrUpgradeConflict
+	}
+	if err != nil {
+		n.drop(ctx, err)
+		return nil, err
+	}
+	g := newGrant(ctx, m.c, m.path, m.opts, reader.owner, n)
+	g.token, g.rw, g.under = reader.token, m, reader
+	if !reader.s.admit(g) {
+		n.drop(ctx, ErrSuspended)
+		return nil, ErrSuspended
+	}
+	m.remember(g, writeName)
+	return newHold(g), nil
+}
+
+// othersRead says whether a reader besides own may hold: one with no writer,
+// other than the new one, before it.
+func othersRead(names []string, own, new string) bool {
+	var all []contender
+	for _, name := range names {
+		if c, ok := parseContender(name, readName, writeName); ok && name != own && name != new {
+			all = append(all, c)
+		}
+	}
+	for _, r := range all {
+		if r.kind != readName {
+			continue
+		}
+		waits := false
+		for _, w := range all {
+			waits = waits || w.kind == writeName && before(w, r)
+		}
+		if !waits {
+			return true
+		}
+	}
+	return false
+}

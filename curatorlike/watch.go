@@ -1,0 +1,119 @@
+package curatorlike
+
+import (
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// nodeWatch is a data watch on one node. It is set with getData, which leaves
+// nothing behind on the server when the node does not exist, and is shared by
+// all who watch the same node in one session, because go-zookeeper cannot take
+// a watch back: waiters that give up would pile them up.
+type nodeWatch struct {
+	epoch int // the handshake under which it was set
+	ch    <-chan zk.Event
+	data  []byte // the node's data when the watch was set
+
+	mu    sync.Mutex
+	fired bool
+	kind  zk.EventType
+}
+
+// note records what came out of the channel and returns the kind of event; 0
+// when another reader took the event and has not recorded it yet.
+func (w *nodeWatch) note(e zk.Event, ok bool) zk.EventType {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fired = true
+	if ok {
+		w.kind = e.Type
+	}
+	return w.kind
+}
+
+func (w *nodeWatch) hasFired() bool {
+	select {
+	case e, ok := <-w.ch:
+		w.note(e, ok)
+		return true
+	default:
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fired
+}
+
+// watch returns a watch on the node that is set in the current connection.
+// The future's error is zk.ErrNoNode when there is no such node.
+func (s *session) watch(path string) *future[*nodeWatch] {
+	s.mu.Lock()
+	w, epoch := s.watches[path], s.epoch
+	s.mu.Unlock()
+	if w != nil && w.epoch == epoch && !w.hasFired() {
+		f := &future[*nodeWatch]{done: make(chan struct{}), val: w}
+		close(f.done)
+		return f
+	}
+	return launch(s, func(c *zk.Conn) (*nodeWatch, error) {
+		data, _, ch, err := c.GetW(path)
+		if err != nil {
+			return nil, err
+		}
+		w := &nodeWatch{epoch: epoch, ch: ch, data: data}
+		s.keepWatch(path, w)
+		return w, nil
+	})
+}
+
+func (s *session) keepWatch(path string, w *nodeWatch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches[path] = w
+	if len(s.watches) < max(s.sweepAt, 64) {
+		return
+	}
+	for p, w := range s.watches {
+		if w.hasFired() {
+			delete(s.watches, p)
+		}
+	}
+	s.sweepAt = 2 * len(s.watches)
+}
+
+// forgetWatch drops a watch whose node is deleted.
+func (s *session) forgetWatch(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watches, path)
+}
+
+// children is a list of a node's children with a watch on it.
+type children struct {
+	names []string
+	watch *nodeWatch
+}
+
+// watchChildren lists the children and watches the list. A watch that is still
+// set is used again: what changes after the new list fires it.
+func (s *session) watchChildren(path string) *future[children] {
+	key := path + "/" // no node's path ends in a slash
+	s.mu.Lock()
+	w, epoch := s.watches[key], s.epoch
+	s.mu.Unlock()
+	if w != nil && w.epoch == epoch && !w.hasFired() {
+		return launch(s, func(c *zk.Conn) (children, error) {
+			names, _, err := c.Children(path)
+			return children{names, w}, err
+		})
+	}
+	return launch(s, func(c *zk.Conn) (children, error) {
+		names, _, ch, err := c.ChildrenW(path)
+		if err != nil {
+			return children{}, err
+		}
+		w := &nodeWatch{epoch: epoch, ch: ch}
+		s.keepWatch(key, w)
+		return children{names, w}, nil
+	})
+}

@@ -1,0 +1,186 @@
+package curatorlike
+
+import (
+	"bufio"
+	"encoding/binary"
+	"net"
+	"sync"
+	"time"
+)
+
+// The request types that only the leader can answer, so that an answer proves
+// that the leader knew of this session after the request was sent.
+const (
+	opCreate          = 1
+	opDelete          = 2
+	opSetData         = 5
+	opSetACL          = 7
+	opSync            = 9
+	opMulti           = 14
+	opCreateContainer = 19
+	opCreateTTL       = 21
+	opCloseSession    = -11
+
+	codeSessionExpired = -112
+	codeSessionMoved   = -118
+)
+
+func answeredByLeader(op int32) bool {
+	switch op {
+	case opCreate, opDelete, opSetData, opSetACL, opSync, opMulti, opCreateContainer, opCreateTTL, opCloseSession:
+		return true
+	}
+	return false
+}
+
+// wireListener is told what passes by on the wire. Its methods are called
+// from go-zookeeper's goroutines and must not block.
+type wireListener interface {
+	established(id int64, timeout time.Duration, sent time.Time)
+	proved(sent time.Time)
+	created(path string, zxid int64)
+	closedSession()
+}
+
+// sent is a request whose answer is of interest.
+type sent struct {
+	op int32
+	at time.Time
+}
+
+// wire is the connection given to go-zookeeper. It reads along, because
+// go-zookeeper keeps three things to itself that a lock needs: the negotiated
+// timeout, when a request that the leader answered was sent, and the zxid of
+// a create, which is the fencing token. It also mends two faults: a handshake
+// may not take longer than the session can afford, and a failed write shows
+// as a lost connection, not as an error that leaves go-zookeeper's loop stuck
+// while it sends credentials again.
+type wire struct {
+	net.Conn
+	to        wireListener
+	now       func() time.Time
+	handshake time.Duration // limit for the answer to the connect request
+
+	// Only go-zookeeper's reading goroutine uses these.
+	r    *bufio.Reader
+	left int // bytes of the current frame that are still to be read
+	open bool
+
+	mu          sync.Mutex
+	connectSent time.Time
+	sent        map[int32]sent
+}
+
+func newWire(c net.Conn, to wireListener, now func() time.Time, handshake time.Duration) *wire {
+	return &wire{Conn: c, to: to, now: now, handshake: handshake,
+		r: bufio.NewReaderSize(c, 8<<10), sent: make(map[int32]sent)}
+}
+
+// Write sends one frame; go-zookeeper never splits or joins them.
+func (w *wire) Write(p []byte) (int, error) {
+	w.noteRequest(p)
+	if _, err := w.Conn.Write(p); err != nil {
+		_ = w.Conn.Close() // the reader sees it, and it fails every request at once
+	}
+	return len(p), nil
+}
+
+func (w *wire) noteRequest(p []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.connectSent.IsZero() {
+		w.connectSent = w.now()
+		return
+	}
+	if len(p) < 12 {
+		return
+	}
+	if op := int32(binary.BigEndian.Uint32(p[8:])); answeredByLeader(op) {
+		w.sent[int32(binary.BigEndian.Uint32(p[4:]))] = sent{op, w.now()}
+	}
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if w.left == 0 {
+		if err := w.nextFrame(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := w.r.Read(p[:min(len(p), w.left)])
+	w.left -= n
+	return n, err
+}
+
+// SetReadDeadline clamps the deadline while the handshake lasts: go-zookeeper
+// would wait for 6.7 session timeouts, and for part of it for ever.
+func (w *wire) SetReadDeadline(t time.Time) error {
+	if !w.open {
+		if limit := time.Now().Add(w.handshake); t.IsZero() || t.After(limit) {
+			t = limit
+		}
+	}
+	return w.Conn.SetReadDeadline(t)
+}
+
+func (w *wire) nextFrame() error {
+	head, err := w.r.Peek(4)
+	if err != nil {
+		return err
+	}
+	size := int(int32(binary.BigEndian.Uint32(head)))
+	if !w.open {
+		if head, err = w.r.Peek(20); err != nil {
+			return err
+		}
+		w.noteConnect(head)
+		w.open = true
+	} else if size >= 16 {
+		if head, err = w.r.Peek(20); err != nil {
+			return err
+		}
+		if err := w.noteReply(head, size); err != nil {
+			return err
+		}
+	}
+	w.left = 4 + max(size, 0)
+	return nil
+}
+
+func (w *wire) noteConnect(head []byte) {
+	w.mu.Lock()
+	at := w.connectSent
+	w.mu.Unlock()
+	timeout := time.Duration(binary.BigEndian.Uint32(head[8:])) * time.Millisecond
+	w.to.established(int64(binary.BigEndian.Uint64(head[12:])), timeout, at)
+}
+
+func (w *wire) noteReply(head []byte, size int) error {
+	xid := int32(binary.BigEndian.Uint32(head[4:]))
+	w.mu.Lock()
+	s, ok := w.sent[xid]
+	delete(w.sent, xid)
+	w.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	code := int32(binary.BigEndian.Uint32(head[16:]))
+	if code == codeSessionExpired || code == codeSessionMoved {
+		return nil
+	}
+	zxid := int64(binary.BigEndian.Uint64(head[8:]))
+	w.to.proved(s.at)
+	if s.op == opCloseSession && code == 0 {
+		w.to.closedSession()
+	}
+	if s.op != opCreate || code != 0 || 4+size > w.r.Size() || size < 20 {
+		return nil
+	}
+	all, err := w.r.Peek(4 + size)
+	if err != nil {
+		return err
+	}
+	if n := int(binary.BigEndian.Uint32(all[20:])); n >= 0 && n <= size-20 {
+		w.to.created(string(all[24:24+n]), zxid)
+	}
+	return nil
+}
