@@ -1,0 +1,124 @@
+package attach
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/zkstat"
+)
+
+// Watcher looks at one path. Its methods are for one goroutine.
+type Watcher struct {
+	o       Options
+	path    string // chroot included
+	conn    *zk.Conn
+	events  sync.WaitGroup
+	known   map[string]node // children seen before, by full path
+	readers []*zkstat.Reader
+	words   server
+	wordsAt time.Time
+}
+
+// Open connects. It returns ErrUnreachable when no server gave a session in
+// time, and ErrDenied when a credential was refused. Close ends the session.
+func Open(ctx context.Context, o Options) (*Watcher, error) {
+	o, path, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	addresses := strings.Split(o.Servers, ",")
+	session := make(chan struct{}, 1)
+	conn, events, err := zk.Connect(addresses, o.Session, zk.WithLogger(silent{}), zk.WithDialer(dialer(o.TLS)),
+		zk.WithEventCallback(func(e zk.Event) {
+			if e.Type == zk.EventSession && e.State == zk.StateHasSession {
+				select {
+				case session <- struct{}{}:
+				default:
+				}
+			}
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrUnreachable, o.Servers, err)
+	}
+	w := &Watcher{o: o, path: path, conn: conn, known: map[string]node{}}
+	w.events.Go(func() {
+		for range events { // closed by conn.Close
+		}
+	})
+	for _, a := range addresses {
+		w.readers = append(w.readers, zkstat.NewReader(a, "", o.Now))
+	}
+	if err := w.begin(ctx, session); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// begin waits for the first session and hands over the credentials.
+func (w *Watcher) begin(ctx context.Context, session <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, w.o.Connect)
+	defer cancel()
+	select {
+	case <-session:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %s did not answer within %v: is it running, and is the address right?", ErrUnreachable, w.o.Servers, w.o.Connect)
+	}
+	for _, a := range w.o.Auth {
+		if _, err := call(ctx, func() (struct{}, error) {
+			return struct{}{}, w.conn.AddAuth(a.Scheme, []byte(a.Credential))
+		}); err != nil {
+			return fmt.Errorf("%w: the server refused the %s credential: %w", ErrDenied, a.Scheme, err)
+		}
+	}
+	return nil
+}
+
+// Close ends the session. Nothing was written, so nothing has to be removed.
+func (w *Watcher) Close() {
+	w.conn.Close()
+	w.events.Wait()
+}
+
+// call runs a request of go-zookeeper, which knows no contexts, and returns on
+// time. A request that is left behind ends with the connection.
+func call[T any](ctx context.Context, request func() (T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		v, err := request()
+		done <- answer{v, err}
+	}()
+	select {
+	case a := <-done:
+		return a.v, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+func dialer(c *tls.Config) zk.Dialer {
+	return func(network, address string, timeout time.Duration) (net.Conn, error) {
+		d := &net.Dialer{Timeout: min(timeout, 5*time.Second)}
+		if c == nil {
+			return d.Dial(network, address)
+		}
+		return tls.DialWithDialer(d, network, address, c)
+	}
+}
+
+// silent keeps go-zookeeper's log out of a full-screen terminal.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
