@@ -293,3 +293,28 @@ func contestants() []deed {
 			do: func(m *model) tea.Cmd { m.choice = ""; return nil }},
 	}
 }
+
+// crowd are the keys of the herd page.
+func crowd() []deed {
+	driven := func(m *model) (bool, string) {
+		_, ok := m.o.Control.(Crowd)
+		return ok && !m.still, ""
+	}
+	grow := func(n int) func(m *model) tea.Cmd {
+		return func(m *model) tea.Cmd {
+			c := m.o.Control.(Crowd)
+			return m.act("waiters", actLimit, func(ctx context.Context) error { return c.Grow(ctx, n) })
+		}
+	}
+	return []deed{
+		{key: bind("r", "release both", "r"), help: "Lets both holders release at the same moment.", now: driven, do: releaseAll},
+		{key: bind("+", "waiters", "+", "="), help: "Adds a waiter to both queues.", now: driven, do: grow(1)},
+		{key: bind("-", "fewer", "-"), help: "Takes a waiter from both queues.", now: driven, do: grow(-1)},
+		{key: bind("", "", "*"), help: "Adds ten waiters to both queues.", now: driven, do: grow(10)},
+	}
+}
+
+func releaseAll(m *model) tea.Cmd {
+	c := m.o.Control.(Crowd)
+	return m.act("release both", actLimit, c.ReleaseAll)
+}

@@ -10,6 +10,7 @@ import (
 	"zklab/internal/journal"
 	"zklab/internal/journal/plain"
 	"zklab/tui/theme"
+	"zklab/tui/trace"
 	"zklab/tui/view"
 )
 
@@ -42,6 +43,8 @@ type model struct {
 	seq    int64
 	told   *plain.Printer // used by one listen at a time
 	lines  []view.Line
+	tracer *trace.Tracer // used by one listen at a time
+	trace  trace.Trace
 	moving motions
 	clock  clock
 	steps  *view.Steps
@@ -59,7 +62,7 @@ type model struct {
 }
 
 func newModel(ctx context.Context, o Options) *model {
-	m := &model{o: o, ctx: ctx, told: plain.New(plain.Story), dirty: true}
+	m := &model{o: o, ctx: ctx, told: plain.New(plain.Story), tracer: trace.New(), dirty: true}
 	m.open(pages[o.Page])
 	m.live = o.Source.Latest(o.Now())
 	m.theme = theme.New(o.Theme, theme.Full, o.ASCII)
@@ -74,6 +77,7 @@ func (m *model) Init() tea.Cmd { return m.listen(time.Time{}) }
 type eventsMsg struct {
 	events []journal.Event
 	lines  []view.Line // what they say
+	trace  trace.Trace
 	state  journal.State
 	missed int64
 	steps  *view.Steps
@@ -93,7 +97,7 @@ const (
 // listen waits for events and takes them. After a delivery at last it waits a
 // little, so that a burst becomes one picture.
 func (m *model) listen(last time.Time) tea.Cmd {
-	ctx, source, now, seq, script, told := m.ctx, m.o.Source, m.o.Now, m.seq, m.o.Script, m.told
+	ctx, source, now, seq, script, told, tracer := m.ctx, m.o.Source, m.o.Now, m.seq, m.o.Script, m.told, m.tracer
 	return func() tea.Msg {
 		if err := source.Wait(ctx, seq); err != nil {
 			return failedMsg{err}
@@ -105,8 +109,10 @@ func (m *model) listen(last time.Time) tea.Cmd {
 		msg.events, msg.missed = source.Since(seq, maxBatch)
 		for i := range msg.events {
 			e := &msg.events[i]
+			tracer.Apply(e)
 			msg.lines = append(msg.lines, view.LinesOf(e, told.Lines(e))...)
 		}
+		msg.trace = tracer.Trace()
 		msg.at = now()
 		msg.state = source.Latest(msg.at)
 		if script != nil {
@@ -141,7 +147,7 @@ func (m *model) take(msg eventsMsg) tea.Cmd {
 	} else {
 		m.seq += msg.missed
 	}
-	m.live, m.steps = msg.state, msg.steps
+	m.live, m.trace, m.steps = msg.state, msg.trace, msg.steps
 	return m.listen(msg.at)
 }
 
@@ -164,27 +170,36 @@ func (m *model) state() (*journal.State, time.Time) {
 // wind sets the clock to when the picture changes next by itself.
 func (m *model) wind() tea.Cmd {
 	now := m.o.Now()
+	return m.clock.set(m.ctx, m.next(now), now)
+}
+
+// next is when the picture changes next by itself, zero for never.
+func (m *model) next(now time.Time) time.Time {
 	if m.still || m.help {
-		return m.clock.set(m.ctx, time.Time{}, now)
+		return time.Time{}
 	}
-	tick := barTick
-	if m.o.NoMotion {
-		tick = slowTick
-	}
-	at := due(&m.live, m.lock(), now, tick)
+	at := m.page.due(m, now)
 	if d := m.moving.tick(); d > 0 && (at.IsZero() || at.After(now.Add(d))) {
 		at = now.Add(d)
 	}
-	return m.clock.set(m.ctx, at, now)
+	return at
+}
+
+// tick is how often what moves is drawn.
+func (m *model) tick() time.Duration {
+	if m.o.NoMotion {
+		return slowTick
+	}
+	return barTick
 }
 
 // calm says whether nothing moves, so that times are shown coarsely.
 func (m *model) calm(now time.Time) bool {
-	if m.still || m.moving.tick() > 0 {
+	if m.still {
 		return false
 	}
-	at := due(&m.live, m.lock(), now, barTick)
-	return at.IsZero() || at.After(now.Add(barTick))
+	at := m.next(now)
+	return at.IsZero() || at.After(now.Add(slowTick))
 }
 
 // frame is what the page is drawn from.
@@ -193,7 +208,7 @@ func (m *model) frame() view.Frame {
 	f := view.Frame{
 		Page: m.page.title, Address: m.o.Address, State: *s, Now: now, Lock: m.lock(),
 		Selected: m.chosen(), Lines: m.linesUntil(now), Notice: m.notice, Steps: m.steps,
-		Calm: m.calm(now),
+		Calm: m.calm(now), Trace: m.trace,
 	}
 	if m.o.Title != "" && m.page.name == m.o.Page {
 		f.Page = m.o.Title

@@ -121,3 +121,55 @@ func eventRows(h int, steps bool) int {
 		return h / 4
 	}
 }
+
+// Timeline is the page of what follows a kill -9 and a SIGSTOP.
+type Timeline struct {
+	Frame
+	Kill, Stop Rect // eight rows each: a title, five lanes and a scale
+	Facts      Rect
+	Events     Rect // tall screens only
+}
+
+// TimelinePage lays out the timeline page. On a low screen the scales go first,
+// then the facts.
+func TimelinePage(w, h int, steps bool) Timeline {
+	t := Timeline{Frame: Around(w, h, steps)}
+	rest := t.Body
+	each := 8
+	switch {
+	case rest.H < 13:
+		each = 6
+	case rest.H < 18:
+		each = rest.H / 2
+	}
+	gap := 0
+	if rest.H >= 26 {
+		gap = 1
+	}
+	rest.top(gap)
+	t.Kill = rest.top(each)
+	rest.top(gap)
+	t.Stop = rest.top(each)
+	rest.top(gap)
+	if rest.H >= 16 {
+		t.Events = rest.bottom(rest.H - 9)
+	}
+	t.Facts = rest
+	return t
+}
+
+// Herd is the page of two queues side by side.
+type Herd struct {
+	Frame
+	Left, Middle, Right Rect
+}
+
+// HerdPage lays out the herd page.
+func HerdPage(w, h int, steps bool) Herd {
+	p := Herd{Frame: Around(w, h, steps)}
+	rest := p.Body
+	p.Right = rest.right((rest.W - 1) / 2)
+	p.Middle = rest.right(1)
+	p.Left = rest
+	return p
+}

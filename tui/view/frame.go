@@ -8,6 +8,7 @@ import (
 	"zklab/internal/journal"
 	"zklab/tui/layout"
 	"zklab/tui/theme"
+	"zklab/tui/trace"
 )
 
 // Clock says how the moment that is shown relates to the present.
@@ -37,6 +38,7 @@ type Frame struct {
 	Notice   string // a failure to tell at once
 	Steps    *Steps // narration of a scenario; nil without one
 	Motion   Motion
+	Trace    trace.Trace
 }
 
 // Line is one line of the event pane: who did what, in words.

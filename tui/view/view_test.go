@@ -11,6 +11,7 @@ import (
 	"zklab/internal/journal/plain"
 	"zklab/tui/internal/fixture"
 	"zklab/tui/theme"
+	"zklab/tui/trace"
 	"zklab/tui/view"
 )
 
@@ -25,14 +26,16 @@ func frame(s *fixture.Story, seconds float64) view.Frame {
 			Always: []view.Key{{"?", "help"}, {"q", "quit"}},
 		},
 	}
-	p := plain.New(plain.Story)
+	p, tr := plain.New(plain.Story), trace.New()
 	for i := range s.Events {
 		e := &s.Events[i]
 		if e.At.After(f.Now) {
 			break
 		}
+		tr.Apply(e)
 		f.Lines = append(f.Lines, view.LinesOf(e, p.Lines(e))...)
 	}
+	f.Trace = tr.Trace()
 	return f
 }
 
@@ -77,12 +80,12 @@ func exact(t *testing.T, out string, w, h int) {
 	}
 }
 
-// sweep draws a page in every size.
+// sweep draws a page in all sizes from 20x5 to 200x60, on a grid.
 func sweep(t *testing.T, draw drawn, frames ...view.Frame) {
 	t.Helper()
 	for _, f := range frames {
-		for w := 20; w <= 200; w += 3 {
-			for h := 5; h <= 60; h++ {
+		for w := 20; w <= 200; w += 5 {
+			for h := 5 + w%2; h <= 60; h += 2 {
 				exact(t, draw(f, w, h, looks["mono"]), w, h)
 			}
 		}

@@ -1,0 +1,244 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"zklab/tui/layout"
+	"zklab/tui/theme"
+	"zklab/tui/trace"
+)
+
+// Timeline draws what follows a kill -9 and a SIGSTOP, one above the other: when
+// the process, its connection, its session and its node end, and when the next
+// one holds.
+func Timeline(f Frame, w, h int, th theme.Theme) string {
+	if !layout.Fits(w, h) {
+		return TooSmall(w, h, th)
+	}
+	at := layout.TimelinePage(w, h, f.Steps != nil)
+	c := page(f, w, h, th, at.Frame)
+	kill, stop := newest(f, "SIGKILL"), newest(f, "SIGSTOP")
+	span := spanOf(kill, stop)
+	outage(c.pane(at.Kill), f, kill, "kill -9: the socket dies with the process, the session does not",
+		"nobody was killed yet: k sends kill -9", span)
+	outage(c.pane(at.Stop), f, stop, "SIGSTOP: process and socket stay, only the heartbeats stop",
+		"nobody was stopped yet: z sends SIGSTOP", span)
+	facts(c.pane(at.Facts), f, kill, stop)
+	if !at.Events.Empty() {
+		events(c.pane(at.Events), f)
+	}
+	return c.String()
+}
+
+// newest returns the newest outage of a kind that had begun by now.
+func newest(f Frame, op string) *trace.Outage {
+	for i := len(f.Trace.Outages) - 1; i >= 0; i-- {
+		if o := &f.Trace.Outages[i]; o.Op == op && !o.At.After(f.Now) {
+			return o
+		}
+	}
+	return nil
+}
+
+// spanOf is how much time the axis shows: what a session's expiry needs, and
+// some more.
+func spanOf(outages ...*trace.Outage) time.Duration {
+	span := 4 * time.Second
+	for _, o := range outages {
+		if o == nil {
+			continue
+		}
+		span = max(span, o.Timeout+2*time.Second)
+		for _, t := range []time.Time{o.Ended, o.NodeGone, o.NextAt, o.Learned} {
+			if !t.IsZero() {
+				span = max(span, t.Sub(o.At)+time.Second/2)
+			}
+		}
+	}
+	return min((span + time.Second - 1).Truncate(time.Second), time.Minute)
+}
+
+const laneLabels = 13 // cells for the names of the rows
+
+func outage(p pane, f Frame, o *trace.Outage, title, invitation string, span time.Duration) {
+	p.fit(1, 0, p.r.W-2, title, theme.Text.Style().Bold())
+	if o == nil {
+		p.fit(laneLabels, 2, p.r.W-laneLabels-1, invitation, theme.Muted.Style())
+		return
+	}
+	a := axis{from: o.At, to: o.At.Add(span), x: laneLabels, w: p.r.W - laneLabels - 2}
+	g, dead := p.th.Glyph, theme.Dead.Style()
+	end := func(y int, at time.Time, glyph string, s theme.Style) { until(p, y, a, f.Now, at, glyph, s) }
+	for y, name := range []string{"process", "tcp conn", "session", "znode", "next holder"} {
+		p.put(1, 1+y, name, theme.Muted.Style())
+		p.put(p.r.W-2, 1+y, g.Bar, theme.Muted.Style())
+	}
+	process(p, 1, a, f, o)
+	end(2, o.Closed, g.Wire, theme.Waits.Style())
+	end(3, o.Ended, g.Session, theme.Writer.Style())
+	end(4, o.NodeGone, g.Full, theme.Holds.Style())
+	switch {
+	case !o.Held:
+		p.fit(a.x, 5, a.w, o.Who+" did not hold the lock", theme.Muted.Style())
+	default:
+		next(p, 5, a, f, o)
+	}
+	if came(o.NodeGone, f) && o.Op == "SIGSTOP" && !came(o.Learned, f) && o.Held {
+		p.fit(a.x+12, 1, a.w-13, " still believes it holds ", dead.Bold())
+	}
+	scale(p, 6, a, span)
+}
+
+// came says whether something had happened by the moment shown.
+func came(t time.Time, f Frame) bool { return !t.IsZero() && !t.After(f.Now) }
+
+// until draws a row that lasts from the outage's beginning to at, or to now.
+func until(p pane, y int, a axis, now, at time.Time, glyph string, s theme.Style) {
+	here := a.column(now) + 1
+	stop := here
+	if !at.IsZero() && !at.After(now) {
+		stop = a.column(at)
+	}
+	x := p.repeat(a.x, y, max(stop-a.x, 1), glyph, s)
+	p.repeat(x, y, here-x, p.th.Glyph.Dot, theme.Muted.Style())
+}
+
+func process(p pane, y int, a axis, f Frame, o *trace.Outage) {
+	g, dead := p.th.Glyph, theme.Dead.Style()
+	here := a.column(f.Now) + 1
+	x := p.put(a.x, y, g.Full, theme.Reader.Style())
+	if o.Op == "SIGKILL" {
+		x = p.put(x, y, g.Killed+" SIGKILL", dead.Bold())
+		p.repeat(x, y, here-x, g.Dot, theme.Muted.Style())
+		return
+	}
+	x = p.put(x, y, g.Stopped+" SIGSTOP", dead.Bold())
+	wakes := here
+	if came(o.Cont, f) {
+		wakes = max(a.column(o.Cont), x)
+	}
+	x = p.repeat(x, y, wakes-x, g.WaitLine, dead)
+	p.repeat(x, y, here-x, g.Full, theme.Reader.Style())
+}
+
+func next(p pane, y int, a axis, f Frame, o *trace.Outage) {
+	here := a.column(f.Now) + 1
+	from := here
+	if came(o.NextAt, f) {
+		from = a.column(o.NextAt)
+	}
+	x := p.repeat(a.x, y, from-a.x, p.th.Glyph.Dot, theme.Muted.Style())
+	p.repeat(x, y, here-x, p.th.Glyph.Full, theme.Holds.Style())
+	if came(o.NextAt, f) && here-x > width(o.Next)+2 {
+		p.put(x+1, y, " "+o.Next+" ", theme.Holds.Style().Reverse())
+	}
+}
+
+// scale draws a tick and a number for each second, or for each few.
+func scale(p pane, y int, a axis, span time.Duration) {
+	step := time.Second
+	for a.w/int(span/step) < 5 {
+		step *= 2
+	}
+	for d := time.Duration(0); d <= span; d += step {
+		x := a.column(a.from.Add(d))
+		p.put(x, y, p.th.Glyph.Tick, theme.Muted.Style())
+		text := fmt.Sprintf("%ds", int(d.Seconds()))
+		p.put(min(x, p.r.W-width(text)), y+1, text, theme.Muted.Style())
+	}
+}
+
+// fact is one thing that followed an outage.
+type fact struct {
+	at   time.Time
+	text string
+	role theme.Role
+}
+
+// facts tells what followed the newest outage, in order.
+func facts(p pane, f Frame, outages ...*trace.Outage) {
+	var newest *trace.Outage
+	for _, o := range outages {
+		if o != nil && (newest == nil || o.At.After(newest.At)) {
+			newest = o
+		}
+	}
+	if newest == nil || p.r.H <= 0 {
+		return
+	}
+	all := factsOf(newest)
+	all = slices.DeleteFunc(all, func(x fact) bool { return !came(x.at, f) })
+	slices.SortStableFunc(all, func(a, b fact) int { return a.at.Compare(b.at) })
+	if extra := len(all) - p.r.H; extra > 0 && p.r.H > 1 {
+		all = slices.Delete(all, 1, 1+extra) // the signal stays
+	}
+	for y, x := range all[:min(len(all), p.r.H)] {
+		ms := x.at.Sub(newest.At).Milliseconds()
+		x0 := p.put(1, y, fmt.Sprintf("+%5d ms", ms), theme.Muted.Style()) + 2
+		p.fit(x0, y, p.r.W-x0-1, p.th.Twin(x.text), x.role.Style())
+	}
+}
+
+func factsOf(o *trace.Outage) []fact {
+	facts := []fact{
+		{o.At, fmt.Sprintf("%s to %s (pid %d)", o.Op, o.Who, o.PID), theme.Dead},
+		{o.Closed, "connection closed by the " + o.ClosedBy, theme.Waits},
+	}
+	facts = append(facts, joined([]fact{
+		{o.Ended, "session " + o.EndedAs, theme.Writer},
+		{o.NodeGone, "znode " + seqOf(o.Node) + " deleted", theme.Fired},
+		{o.FiredAt, plural(o.Fired, "watch", "watches") + " fired", theme.Fired},
+		{o.NextAt, o.Next + " holds", theme.Holds},
+	})...)
+	switch {
+	case o.Learned.IsZero():
+		return append(facts, fact{o.Cont, "SIGCONT", theme.Reader})
+	case o.Cont.IsZero():
+		return append(facts, fact{o.Learned, "the client learns that its session is over", theme.Dead})
+	}
+	late := seconds(o.Learned.Sub(o.Cont))
+	return append(facts, fact{o.Learned, "the client learns that its session is over, " + late + " after SIGCONT", theme.Dead})
+}
+
+// oneBreath is within what time facts are told on one line, as one following
+// from the other.
+const oneBreath = 20 * time.Millisecond
+
+// joined tells facts that came in one breath on one line.
+func joined(facts []fact) []fact {
+	var out []fact
+	for _, x := range facts {
+		n := len(out)
+		if n > 0 && !out[n-1].at.IsZero() && x.at.Sub(out[n-1].at).Abs() < oneBreath {
+			out[n-1].text += " → " + x.text
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Unfolding says whether an outage that is shown at now still changes by itself,
+// and needs drawing again as time goes by.
+func Unfolding(t trace.Trace, now time.Time) bool {
+	f := Frame{Trace: t, Now: now}
+	kill, stop := newest(f, "SIGKILL"), newest(f, "SIGSTOP")
+	span := spanOf(kill, stop)
+	for _, o := range []*trace.Outage{kill, stop} {
+		if o != nil && now.Before(o.At.Add(span)) {
+			return true
+		}
+	}
+	return false
+}
