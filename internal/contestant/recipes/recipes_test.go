@@ -1,0 +1,254 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/contestant"
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/zktest"
+)
+
+func TestMain(m *testing.M) { zktest.Main(m, zkserver.Options{}, nil) }
+
+const patience = 20 * time.Second
+
+// lockPath is a lock that belongs to this test; neither it nor its parent exists.
+func lockPath(t testing.TB) string {
+	return zktest.Need(t).Chroot() + "/" + strings.ReplaceAll(t.Name(), "/", "-") + "/lock"
+}
+
+// address is the one server that the clients of these tests use, so that its
+// counters count them all.
+func address(t testing.TB) string { return zktest.Need(t).Servers()[0].Addr() }
+
+// openLock opens a member's session and waits until it is there. The lock is closed
+// at the test's end.
+func openLock(t testing.TB, r contestant.Recipe, lock string) contestant.Lock {
+	t.Helper()
+	there := make(chan struct{}, 16)
+	l, err := r(contestant.Member{Who: "m", Servers: address(t), Lock: lock, Session: 10 * time.Second},
+		func(s contestant.Session) {
+			if s.State == contestant.Connected && s.ID != 0 {
+				there <- struct{}{}
+			}
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	select {
+	case <-there:
+	case <-time.After(patience):
+		t.Fatal("no session")
+	}
+	return l
+}
+
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func forEach(t *testing.T, test func(t *testing.T, r contestant.Recipe)) {
+	for _, name := range []string{"mini", "naive", "unfair"} {
+		t.Run(name, func(t *testing.T) { test(t, All()[name]) })
+	}
+}
+
+func TestRecipe_20sessions_excludeEachOther(t *testing.T) {
+	const sessions, rounds = 20, 3
+	forEach(t, func(t *testing.T, r contestant.Recipe) {
+		lock := lockPath(t)
+		var inside atomic.Int32
+		var tokens sync.Map
+		var all sync.WaitGroup
+		for range sessions {
+			l := openLock(t, r, lock)
+			all.Go(func() {
+				for range rounds {
+					g, err := l.Acquire(within(t))
+					if err != nil {
+						t.Errorf("Acquire: %v", err)
+						return
+					}
+					if n := inside.Add(1); n != 1 {
+						t.Errorf("%d hold the lock at once", n)
+					}
+					if _, twice := tokens.LoadOrStore(g.Token, true); twice || g.Token == 0 || g.Session == 0 {
+						t.Errorf("grant %+v: want a token of its own", g)
+					}
+					inside.Add(-1)
+					if err := l.Release(within(t)); err != nil {
+						t.Errorf("Release: %v", err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		wantEmpty(t, lock)
+	})
+}
+
+// What makes the recipes different: who wakes up when one of ten lets go.
+func TestRecipe_10sessions_wakeups(t *testing.T) {
+	const n = 10
+	for name, want := range map[string]func(waiting int) int{
+		"mini":   func(int) int { return 1 },
+		"naive":  func(waiting int) int { return waiting },
+		"unfair": func(waiting int) int { return waiting },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lock := lockPath(t)
+			locks := make([]contestant.Lock, n)
+			for i := range locks {
+				locks[i] = openLock(t, All()[name], lock)
+			}
+			if _, err := locks[0].Acquire(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var waiting sync.WaitGroup
+			defer waiting.Wait()
+			defer cancel()
+			got := make(chan struct{}, n)
+			for _, l := range locks[1:] {
+				waiting.Go(func() {
+					if _, err := l.Acquire(ctx); err == nil {
+						got <- struct{}{}
+					}
+				})
+			}
+			waitCounter(t, "zk_watch_count", n-1)
+			before := fired(t)
+			if err := locks[0].Release(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			<-got
+			if got, want := fired(t)-before, want(n-1); got != want {
+				t.Errorf("one release woke %d of %d, want %d", got, n-1, want)
+			}
+		})
+	}
+}
+
+func fired(t *testing.T) int {
+	return counter(t, "zk_sum_node_deleted_watch_count") + counter(t, "zk_sum_node_children_watch_count")
+}
+
+func waitCounter(t *testing.T, name string, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); counter(t, name) != want; time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is %d, want %d", name, counter(t, name), want)
+		}
+	}
+}
+
+func counter(t *testing.T, name string) int {
+	t.Helper()
+	text, err := zkserver.Ask(within(t), address(t), "mntr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, name+"\t"); ok {
+			f, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return int(f)
+		}
+	}
+	t.Skipf("this server does not count %s", name)
+	return 0
+}
+
+func TestRecipe_cancelled_leavesNothing(t *testing.T) {
+	forEach(t, func(t *testing.T, r contestant.Recipe) {
+		lock := lockPath(t)
+		a, b := openLock(t, r, lock), openLock(t, r, lock)
+		if _, err := a.Acquire(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*time.Millisecond)
+			_, err := b.Acquire(ctx)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Acquire with %d ms: %v, want %v", i, err, context.DeadlineExceeded)
+			}
+		}
+		if err := a.Release(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		wantEmpty(t, lock)
+	})
+}
+
+func TestRecipe_nodeDeletedByOthers_releaseSaysLost(t *testing.T) {
+	forEach(t, func(t *testing.T, r contestant.Recipe) {
+		l := openLock(t, r, lockPath(t))
+		g, err := l.Acquire(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := admin(t).Delete(g.Node, -1); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(within(t)); err == nil {
+			t.Error("Release of a lock that was lost before is no error")
+		}
+	})
+}
+
+func TestUnfair_ordinaryNodeAtPath_isAnError(t *testing.T) {
+	lock := lockPath(t)
+	l := openLock(t, unfair, lock)
+	conn := admin(t)
+	for _, p := range []string{path.Dir(lock), lock} {
+		if _, err := conn.Create(p, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Acquire(within(t)); err == nil || !strings.Contains(err.Error(), "ordinary node") {
+		t.Errorf("Acquire at an ordinary node: %v", err)
+	}
+}
+
+func admin(t *testing.T) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{address(t)}, 10*time.Second, zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// wantEmpty waits until the lock has neither holder nor waiters.
+func wantEmpty(t *testing.T, lock string) {
+	t.Helper()
+	conn := admin(t)
+	var left string
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		children, stat, err := conn.Children(lock)
+		if errors.Is(err, zk.ErrNoNode) || err == nil && len(children) == 0 && stat.EphemeralOwner == 0 {
+			return
+		}
+		left = fmt.Sprintf("children %v, %+v, %v", children, stat, err)
+	}
+	t.Errorf("%s is not empty: %s", lock, left)
+}
