@@ -93,6 +93,23 @@ func CheckOverlap(holds []Hold, permits int) []Violation {
 	return vs
 }
 
+// CheckHonest is stricter than CheckOverlap: a holder has to stop believing
+// before anybody else comes in, although its session had ended by then. Only
+// those named in except are excused: processes that were killed or stopped
+// cannot know.
+func CheckHonest(holds []Hold, except ...string) []Violation {
+	var vs []Violation
+	for i, b := range holds {
+		for _, a := range holds[:i] {
+			excused := slices.Contains(except, a.Who)
+			if a.excludes(b) && !excused && a.Left > b.Entered && a.Dead <= b.Checked {
+				vs = append(vs, violation(Misinformed, "%s still believed when %s entered, after its session had ended", a, b))
+			}
+		}
+	}
+	return vs
+}
+
 // CheckOrder requires that grants follow the queue: of two holds that exclude
 // each other the one with the smaller sequence number entered first, and a
 // lease was granted only when fewer than permits of those before it were still

@@ -295,6 +295,21 @@ left A X`, []lockproof.Rule{lockproof.Counter}},
 	}
 }
 
+func TestCheckHonest(t *testing.T) {
+	log := `
+enter A X 1 101 s1
+enter B X 2 102 s2
+alive B s2
+leave A X`
+	_, holds := history(t, log)
+	if vs := lockproof.CheckHonest(holds); len(vs) != 1 {
+		t.Errorf("a holder that believes on after its session ended: want one violation, got %v", vs)
+	}
+	if vs := lockproof.CheckHonest(holds, "A"); len(vs) != 0 {
+		t.Errorf("a stopped process is excused, got %v", vs)
+	}
+}
+
 func TestCheckLeftovers(t *testing.T) {
 	if vs := lockproof.CheckLeftovers("/l", []string{"foreign"}, []string{"foreign"}); len(vs) != 0 {
 		t.Errorf("a foreign child that was there before is no leftover: %v", vs)

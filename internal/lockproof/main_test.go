@@ -2,6 +2,7 @@ package lockproof_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	// Contestants wait for timeouts most of the time, not for a processor.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	zktest.Main(m, zkserver.Options{}, nil)
 }
 

@@ -1,0 +1,312 @@
+package lockproof_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/lockproof"
+	"zklab/internal/wiretap"
+	"zklab/internal/zkserver/zktest"
+)
+
+// sessionTimeout is what contestants ask for: the smallest that the server
+// gives at its tick of 500 ms.
+const sessionTimeout = time.Second
+
+// patience is how long a step of a scenario may take before it counts as
+// stuck. It is far above what a busy machine needs.
+const patience = 10 * time.Second
+
+// moment is how long a scenario waits for something that must not happen.
+const moment = 300 * time.Millisecond
+
+// session is a contestant's session with the lock under test.
+type session interface {
+	Lock(mode lockproof.Mode, path string) lockproof.Lock
+	Close()
+}
+
+// suite makes sessions of one implementation; id names the client for
+// recipes that tell clients apart.
+type suite struct {
+	name    string
+	permits int
+	open    func(ctx context.Context, addr, id string) (session, error)
+}
+
+// arena is one scenario: a lock directory, a log, a resource, and a relay for
+// each contestant.
+type arena struct {
+	t        testing.TB
+	suite    suite
+	conn     *zk.Conn // the observer
+	server   string
+	path     string
+	logFile  string
+	log      *lockproof.Log
+	resource *lockproof.Resource
+	foreign  []string // children that belong there
+	players  []*player
+	found    []lockproof.Violation
+	work     sync.WaitGroup
+}
+
+func newArena(t testing.TB, s suite) *arena {
+	t.Helper()
+	a := &arena{t: t, suite: s, conn: observer(t), server: servers(t)[0], logFile: filepath.Join(t.TempDir(), "log")}
+	a.path = lockPath(t, a.conn)
+	var err error
+	if a.log, err = lockproof.OpenLog(a.logFile); err != nil {
+		t.Fatal(err)
+	}
+	if a.resource, err = lockproof.StartResource(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, p := range a.players {
+			p.close()
+		}
+		a.work.Wait()
+		a.resource.Close()
+		if err := a.log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// player is a contestant in the test's own process.
+type player struct {
+	a       *arena
+	member  lockproof.Member
+	relay   *wiretap.Relay
+	session session
+	lock    lockproof.Lock
+	stay    chan struct{} // closed: release
+	entered chan struct{} // closed: it was granted
+	done    chan error    // the round's end
+	once    sync.Once
+}
+
+// player opens a session through a relay of its own.
+func (a *arena) player(who string, mode lockproof.Mode) *player { return a.playerAs(who, who, mode) }
+
+func (a *arena) playerAs(who, id string, mode lockproof.Mode) *player {
+	a.t.Helper()
+	ctx := within(a.t, patience)
+	relay, err := wiretap.Start(ctx, a.server, wiretap.Options{Name: who})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	customer, err := lockproof.DialResource(a.resource.Addr())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	p := &player{a: a, relay: relay, member: lockproof.Member{Who: who, Mode: mode, Log: a.log, Server: a.server,
+		Guards: customer, Work: time.Millisecond}}
+	a.players = append(a.players, p)
+	if p.session, err = a.suite.open(ctx, relay.Addr(), id); err != nil {
+		a.t.Fatal(err)
+	}
+	p.lock = p.session.Lock(mode, a.path)
+	return p
+}
+
+func (p *player) close() {
+	p.once.Do(func() {
+		if p.session != nil {
+			p.session.Close()
+		}
+		p.member.Guards.Close()
+		if err := p.relay.Close(); err != nil {
+			p.a.t.Error(err)
+		}
+	})
+}
+
+// begin starts a round; the player holds until told to go.
+func (p *player) begin(ctx context.Context) {
+	stay, entered, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	p.stay, p.entered, p.done = stay, entered, done
+	p.a.work.Go(func() {
+		g, err := p.member.Acquire(ctx, p.lock)
+		if err != nil {
+			done <- err
+			return
+		}
+		close(entered)
+		why := p.member.Use(context.Background(), g, stay)
+		free, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		done <- p.member.Release(free, g, why)
+	})
+}
+
+// holds begins a round and waits until it is granted.
+func (p *player) holds() {
+	p.a.t.Helper()
+	p.begin(within(p.a.t, 3*patience))
+	if !p.enters(patience) {
+		p.a.t.Fatalf("%s did not get a free lock", p.member.Who)
+	}
+}
+
+// queues begins a round and waits until its node is in the directory.
+func (p *player) queues(ctx context.Context) (node string) {
+	p.a.t.Helper()
+	before := p.a.children()
+	p.begin(ctx)
+	waitFor(p.a.t, patience, p.member.Who+" joins the queue", func() bool {
+		for _, c := range p.a.children() {
+			if !slices.Contains(before, c) {
+				node = c
+			}
+		}
+		return node != ""
+	})
+	return node
+}
+
+// enters says whether the player is granted in time.
+func (p *player) enters(limit time.Duration) bool {
+	select {
+	case <-p.entered:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// mustEnter makes it a violation if it does not.
+func (p *player) mustEnter() {
+	if !p.enters(patience) {
+		p.a.violated(lockproof.Stuck, "%s did not get the lock within %v although nobody held it", p.member.Who, patience)
+	}
+}
+
+// ends waits for the end of the round.
+func (p *player) ends() error {
+	select {
+	case err := <-p.done:
+		return err
+	case <-time.After(patience):
+		p.a.violated(lockproof.Stuck, "the round of %s did not end within %v", p.member.Who, patience)
+		return errors.New("stuck")
+	}
+}
+
+// goes lets the player release and waits until it has.
+func (p *player) goes() {
+	close(p.stay)
+	if err := p.ends(); err != nil {
+		p.a.violated(lockproof.WrongVerdict, "%s: %v", p.member.Who, err)
+	}
+}
+
+func (a *arena) violated(r lockproof.Rule, format string, args ...any) {
+	a.found = append(a.found, lockproof.Violation{Rule: r, Text: fmt.Sprintf(format, args...)})
+}
+
+func (a *arena) note(format string, args ...any) {
+	e := lockproof.Event{Verb: lockproof.Note, Text: fmt.Sprintf(format, args...)}
+	if err := a.log.Append(e); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *arena) children() []string {
+	a.t.Helper()
+	children, _, err := a.conn.Children(a.path)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return children
+}
+
+func (a *arena) plant(names ...string) {
+	a.t.Helper()
+	for _, n := range names {
+		if _, err := a.conn.Create(a.path+"/"+n, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	a.foreign = append(a.foreign, names...)
+}
+
+func (a *arena) remove(node string) {
+	a.t.Helper()
+	if err := a.conn.Delete(a.path+"/"+node, -1); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// empties waits until only what belongs there is left of children and of
+// watches, while all sessions still live.
+func (a *arena) empties() {
+	a.t.Helper()
+	end := time.Now().Add(2 * time.Second)
+	for {
+		vs := lockproof.CheckLeftovers(a.path, a.children(), a.foreign)
+		n, err := lockproof.DataWatches(within(a.t, patience), a.server, a.path)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		if n > 0 {
+			vs = append(vs, lockproof.Violation{Rule: lockproof.Leftover, Text: fmt.Sprintf("%d watches are left below %s", n, a.path)})
+		}
+		if len(vs) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			a.found = append(a.found, vs...)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// verdict applies every check to the log.
+func (a *arena) verdict() []lockproof.Violation {
+	a.t.Helper()
+	witness := lockproof.Member{Who: "lab", Log: a.log, Server: a.server}
+	a.note("end")
+	witness.Witness()
+	events, err := lockproof.ReadLog(a.logFile)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	holds, err := lockproof.Holds(events)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.found = append(a.found, lockproof.CheckHonest(holds)...)
+	return append(a.found, everything(events, holds, max(1, a.suite.permits), a.resource.Value())...)
+}
+
+// logTail is the end of the log for a failing test's message.
+func (a *arena) logTail(n int) string {
+	events, err := lockproof.ReadLog(a.logFile)
+	if err != nil {
+		return err.Error()
+	}
+	text := ""
+	for _, e := range events[max(0, len(events)-n):] {
+		text += e.String() + "\n"
+	}
+	return text
+}
+
+func needControl(t testing.TB) {
+	t.Helper()
+	if !zktest.Need(t).Servers()[0].Control() {
+		t.Skip("the server belongs to somebody else: it is neither paused nor restarted")
+	}
+}

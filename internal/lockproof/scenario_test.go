@@ -1,0 +1,307 @@
+package lockproof_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/lockproof"
+	"zklab/internal/wiretap"
+)
+
+// A scenario plays contestants against each other in one arena. What it finds
+// itself it notes; the checks read the rest from the log. The same scenarios
+// are played with sound locks, which must pass, and with flawed ones.
+type scenario func(a *arena)
+
+// contention: sessions want the lock again and again, at once.
+func contention(mode lockproof.Mode, sessions, rounds int) scenario {
+	return func(a *arena) {
+		ctx := within(a.t, patience)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		for i := range sessions {
+			p := a.player(fmt.Sprintf("c%d", i), mode)
+			all.Go(func() {
+				for range rounds {
+					if err := p.member.Round(ctx, p.lock, nil); err != nil {
+						mu.Lock()
+						a.violated(lockproof.Stuck, "%s: %v", p.member.Who, err)
+						mu.Unlock()
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		a.empties()
+	}
+}
+
+// waiterGivesUp: a waiter's context ends in the middle of the queue. Nobody
+// may take that for its turn, and the one behind it must get the lock after.
+func waiterGivesUp(a *arena) {
+	holder, quits, last := a.player("holder", lockproof.Exclusive), a.player("quits", lockproof.Exclusive), a.player("last", lockproof.Exclusive)
+	holder.holds()
+	ctx, cancel := context.WithCancel(within(a.t, patience))
+	quits.queues(ctx)
+	last.queues(within(a.t, 3*patience))
+	cancel()
+	if err := quits.ends(); err == nil {
+		a.violated(lockproof.WrongVerdict, "an acquire whose context ended returned no error")
+	}
+	last.enters(moment)
+	holder.goes()
+	last.mustEnter()
+	last.goes()
+	a.empties()
+}
+
+// waiterDeleted: an administrator deletes a waiter's node. It is no longer in
+// the queue and must not come in together with the one behind it.
+func waiterDeleted(a *arena) {
+	holder, gone, last := a.player("holder", lockproof.Exclusive), a.player("gone", lockproof.Exclusive), a.player("last", lockproof.Exclusive)
+	holder.holds()
+	node := gone.queues(within(a.t, 3*patience))
+	last.queues(within(a.t, 3*patience))
+	a.remove(node)
+	last.enters(moment)
+	holder.goes()
+	gone.enters(moment)
+	last.enters(moment)
+	close(gone.stay)
+	close(last.stay)
+	_ = gone.ends() // an error says that it was put out of the queue; a place at its end is as good
+	if err := last.ends(); err != nil {
+		a.violated(lockproof.WrongVerdict, "last: %v", err)
+	}
+	a.empties()
+}
+
+// holderSilenced: nothing of the holder gets through for longer than its
+// session lasts. It has to know before anybody else comes in.
+func holderSilenced(a *arena) {
+	holder, next := a.player("holder", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
+	holder.holds()
+	next.queues(within(a.t, 3*patience))
+	holder.relay.BlackHole(wiretap.Both, true)
+	next.mustEnter()
+	holder.relay.Heal()
+	select {
+	case <-holder.done:
+	case <-time.After(3 * time.Second):
+		a.violated(lockproof.Misinformed, "the holder still believes, seconds after its session ended")
+	}
+	next.goes()
+}
+
+// createReplyLost: the create succeeds, its answer does not arrive.
+func createReplyLost(a *arena) {
+	first, second := a.player("first", lockproof.Exclusive), a.player("second", lockproof.Exclusive)
+	first.relay.DropReply(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: a.path})
+	first.begin(within(a.t, 5*time.Second))
+	select {
+	case <-first.entered:
+		first.goes()
+	case err := <-first.done: // an error is as good, if it leaves nothing
+		a.note("first: %v", err)
+		first.done <- err
+	case <-time.After(patience):
+		a.violated(lockproof.Stuck, "the acquire of first did not return")
+	}
+	second.begin(within(a.t, 2*time.Second))
+	second.mustEnter()
+	close(second.stay)
+	_ = second.ends()
+	a.empties()
+}
+
+// clientReplaced: a client crashes while it holds, and a new one of the same
+// name starts before the old session has ended.
+func clientReplaced(a *arena) {
+	old, next := a.playerAs("old", "service", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
+	if _, err := old.member.Acquire(within(a.t, patience), old.lock); err != nil {
+		a.t.Fatal(err)
+	}
+	next.queues(within(a.t, 3*patience))
+	old.relay.BlackHole(wiretap.Both, true)
+	old.member.Leave("crashed")
+	again := a.playerAs("again", "service", lockproof.Exclusive)
+	again.begin(within(a.t, 3*patience))
+	again.enters(moment)
+	next.mustEnter()
+	again.enters(moment)
+	close(next.stay)
+	_ = next.ends()
+	again.mustEnter()
+	close(again.stay)
+	_ = again.ends()
+}
+
+// releasedLate: the holder's session ends, another comes in, and only then the
+// first one releases.
+func releasedLate(a *arena) {
+	late, second, third := a.player("late", lockproof.Exclusive), a.player("second", lockproof.Exclusive), a.player("third", lockproof.Exclusive)
+	g, err := late.member.Acquire(within(a.t, patience), late.lock)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := late.relay.ExpireSession(within(a.t, patience)); err != nil {
+		a.t.Fatal(err)
+	}
+	second.holds()
+	third.begin(within(a.t, 3*patience))
+	_ = late.member.Release(within(a.t, patience), g, "finished late") // whatever it says of a lost hold
+	third.enters(moment)
+	second.goes()
+	third.mustEnter()
+	third.goes()
+	a.empties()
+}
+
+// requestOver: the holder releases with a context that has ended.
+func requestOver(a *arena) {
+	p, next := a.player("request", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
+	ctx, cancel := context.WithCancel(within(a.t, patience))
+	g, err := p.member.Acquire(ctx, p.lock)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	cancel()
+	_ = p.member.Release(ctx, g, "request over")
+	next.begin(within(a.t, 3*time.Second))
+	next.mustEnter()
+	close(next.stay)
+	_ = next.ends()
+	a.empties()
+}
+
+// strangers are children that no recipe of ours made.
+var strangers = []string{"foo", "_c_x", "lock", "_c_00000000-0000-0000-0000-000000000000-lock-", "a-lock-00000000ab"}
+
+// amongStrangers: the directory holds foreign children.
+func amongStrangers(mode lockproof.Mode) scenario {
+	return func(a *arena) {
+		a.plant(strangers...)
+		p := a.player("p", mode)
+		p.begin(within(a.t, 3*time.Second))
+		p.mustEnter()
+		close(p.stay)
+		_ = p.ends()
+		a.empties()
+	}
+}
+
+// readersAndWriter: a writer queues behind a reader, another reader behind the
+// writer.
+func readersAndWriter(a *arena) {
+	first, writer, second := a.player("first", lockproof.Shared), a.player("writer", lockproof.Exclusive), a.player("second", lockproof.Shared)
+	first.holds()
+	writer.queues(within(a.t, 3*patience))
+	second.queues(within(a.t, 3*patience))
+	writer.enters(moment)
+	second.enters(moment / 3)
+	first.goes()
+	writer.mustEnter()
+	writer.goes()
+	second.mustEnter()
+	second.goes()
+	a.empties()
+}
+
+// downgrade: a writer goes on as a reader while another writer waits.
+func downgrade(a *arena) {
+	p, next := a.player("downgrades", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
+	ctx := within(a.t, patience)
+	w, err := p.member.Acquire(ctx, p.lock)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	next.queues(within(a.t, 3*patience))
+	reader := p.member
+	reader.Mode = lockproof.Shared
+	r, err := reader.Acquire(ctx, lockproof.LockFunc(w.Share))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := p.member.Release(ctx, w, "downgraded"); err != nil {
+		a.violated(lockproof.WrongVerdict, "release of the write hold: %v", err)
+	}
+	next.enters(moment)
+	if err := reader.Release(ctx, r, "done"); err != nil {
+		a.violated(lockproof.WrongVerdict, "release of the read hold: %v", err)
+	}
+	next.mustEnter()
+	next.goes()
+	a.empties()
+}
+
+// upgrade: two readers want to write. At most one can; the other must be told
+// rather than wait.
+func upgrade(a *arena) {
+	ctx := within(a.t, patience)
+	one, two := a.player("one", lockproof.Shared), a.player("two", lockproof.Shared)
+	var grants [2]*lockproof.Grant
+	for i, p := range []*player{one, two} {
+		g, err := p.member.Acquire(ctx, p.lock)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		grants[i] = g
+	}
+	own, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	results := make(chan error, 2)
+	for i, p := range []*player{one, two} {
+		writer := p.member
+		writer.Mode = lockproof.Exclusive
+		a.work.Go(func() {
+			g, err := writer.Acquire(own, lockproof.LockFunc(grants[i].Own))
+			if err == nil {
+				_ = writer.Release(ctx, g, "done")
+			}
+			results <- err
+		})
+	}
+	waited := 0
+	for range 2 {
+		if err := <-results; err != nil && own.Err() != nil {
+			waited++
+		}
+	}
+	if waited == 2 {
+		a.violated(lockproof.Stuck, "two readers that upgrade wait for each other")
+	}
+	for i, p := range []*player{one, two} {
+		if err := p.member.Release(ctx, grants[i], "done"); err != nil {
+			a.violated(lockproof.WrongVerdict, "%s: %v", p.member.Who, err)
+		}
+	}
+	a.empties()
+}
+
+// dataChanged: an administrator writes into the holder's node. That is no
+// release.
+func dataChanged(a *arena) {
+	holder, next := a.player("holder", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
+	holder.holds()
+	node := ""
+	for _, c := range a.children() {
+		if strings.Contains(c, "-") {
+			node = c
+		}
+	}
+	next.queues(within(a.t, 3*patience))
+	if _, err := a.conn.Set(a.path+"/"+node, []byte("note"), -1); err != nil && err != zk.ErrNoNode {
+		a.t.Fatal(err)
+	}
+	next.enters(moment)
+	holder.goes()
+	next.mustEnter()
+	next.goes()
+	a.empties()
+}
