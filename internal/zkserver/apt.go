@@ -148,6 +148,7 @@ func (a *apt) unpack(ctx context.Context, into string, packages ...string) error
 	if err := os.Mkdir(deb, 0o755); err != nil {
 		return err
 	}
+	a.say("downloading %d packages: %s", len(packages), strings.Join(packages, " "))
 	if _, err := a.command(ctx, "apt-get", append([]string{"-q", "download"}, packages...)...); err != nil {
 		return fmt.Errorf("download %s: %w", strings.Join(packages, " "), err)
 	}

@@ -11,5 +11,18 @@
 // folder of its own, and dies with the process that started it, however that
 // one dies: also by kill -9. Nothing is left behind, neither process nor folder.
 //
+// On an ensemble that somebody else runs, each use has a path of its own, which
+// [Ensemble.Close] removes; a process that dies before leaves its path there
+// (/zklab-…).
+//
+// What is fetched goes into the folder "zklab" of the user's cache folder and
+// nowhere else. With apt, packages of the system's own sources are taken, and apt
+// checks their signatures. Without apt, the Apache release is taken: its SHA-512
+// comes from the same site, so it proves that the download is whole, not who made
+// it. ZKLAB_ZOOKEEPER_URL names another place for the release.
+//
+// A backend for container engines lives in a package of its own and adds itself
+// with [Register].
+//
 // All methods may be called from several goroutines at once.
 package zkserver

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	externalLimit  = 4 * time.Second  // for an external ensemble to answer at all
+	externalLimit  = 3 * time.Second  // for an external ensemble to answer at all
 	chrootLimit    = 10 * time.Second // to create or remove the chroot
 	chrootSession  = 10 * time.Second
 	maxChrootNodes = 100_000 // removed by Close at most

@@ -61,8 +61,8 @@ func TestExternal_doesNotServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, servers := range map[string]string{"refused": loopback(gone[0]), "silent": loopback(silent),
-		"both": loopback(silent) + "," + loopback(gone[0])} {
+	for name, servers := range map[string]string{"refused": loopback(gone[0]),
+		"silentAndRefused": loopback(silent) + "," + loopback(gone[0])} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()

@@ -148,7 +148,7 @@ func (b *javaBackend) layOut(dir string, o Options, rt *javaRuntime, in *install
 		if err := p.write(o, in, peers); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrStart, err)
 		}
-		s := &javaServer{dir: p.dir, addr: loopback(p.client), command: commandLine(p, o, rt, in), env: rt.env}
+		s := &javaServer{dir: p.dir, addr: loopback(p.client), command: commandLine(p, o, rt, in), env: rt.env, javaVersion: rt.version}
 		if in.admin {
 			s.adminAddr = loopback(p.admin)
 		}

@@ -38,6 +38,7 @@ func (h *house) close() error {
 type javaServer struct {
 	dir, addr, adminAddr string
 	command, env         []string
+	javaVersion          int
 	house                *house
 
 	restarting sync.Mutex // one Restart at a time
@@ -220,6 +221,9 @@ func (s *javaServer) failure(why string) error {
 	err := fmt.Errorf("%w at %s: %s; the end of its log:\n%s", ErrStart, s.addr, why, tail)
 	if why == errPortTaken.Error() || saysPortTaken(tail) {
 		return fmt.Errorf("%w: %w", errPortTaken, err)
+	}
+	if strings.Contains(tail, "UnsupportedClassVersionError") {
+		return fmt.Errorf("%w: Java %d is too old for this ZooKeeper: %w", ErrUnavailable, s.javaVersion, err)
 	}
 	return err
 }

@@ -38,8 +38,8 @@ func oneServer(t *testing.T, start Start) {
 	if host, _, err := net.SplitHostPort(e.Connect()); err != nil || !net.ParseIP(host).IsLoopback() {
 		t.Errorf("%q is not loopback (%v)", e.Connect(), err)
 	}
-	if e.Tick() != zkserver.DefaultTick {
-		t.Errorf("tick is %v, want the default", e.Tick())
+	if e.Tick() != zkserver.DefaultTick || !strings.HasPrefix(e.Version(), "3.") {
+		t.Errorf("tick is %v, version %q; want the default, and 3.x", e.Tick(), e.Version())
 	}
 	s := e.Servers()[0]
 	wantMode(t, s, "standalone")
