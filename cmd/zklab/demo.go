@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"zklab/internal/contestant/recipes"
+	"zklab/internal/scenario"
+)
+
+// demoFlags are the flags of `zklab demo`.
+type demoFlags struct {
+	waiters int
+	hold    time.Duration
+	session time.Duration
+	recipe  string
+	plain   bool
+	script  bool
+	asJSON  bool
+	record  string
+}
+
+func (g *global) demoCommand() *cobra.Command {
+	f := &demoFlags{}
+	cmd := &cobra.Command{
+		Use:   "demo NAME",
+		Short: "Play one live demo on a real ZooKeeper with real processes",
+		Long: `demo plays a demo step by step: space or enter runs the next step, and between
+steps everything may be done to anyone. With --plain or --script, or without a
+terminal, it runs to its end by itself, prints a line for each event, and exits
+with 1 when something was not as expected.`,
+		Example: `  zklab demo queue
+  zklab demo kill --script --plain
+  zklab demo queue --recipe naive --waiters 20 --script --plain    every release wakes everybody`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: scenario.Demos(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := f.parameters(cmd)
+			if err != nil {
+				return err
+			}
+			return g.demo(cmd.Context(), args[0], set, f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.IntVar(&f.waiters, "waiters", 0, "number of contestants (default: the demo's own)")
+	fl.DurationVar(&f.hold, "hold", 0, "how long a holder holds before it is asked to release")
+	fl.DurationVar(&f.session, "session", 0, "session timeout to ask for; the server negotiates it (default: the demo's own)")
+	fl.StringVar(&f.recipe, "recipe", "", "how the contestants lock: "+strings.Join(recipeNames(), ", "))
+	fl.BoolVar(&f.plain, "plain", false, "text, a line for each event")
+	fl.BoolVar(&f.script, "script", false, "run to the end without keys, as text")
+	fl.BoolVar(&f.asJSON, "json", false, "the journal, one JSON object for each event")
+	fl.StringVar(&f.record, "record", "", "write the journal to this `file` too")
+	return cmd
+}
+
+func recipeNames() []string {
+	var names []string
+	for name := range recipes.All() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// parameters are the values given on the command line, by the demo's names.
+// What a demo allows it says itself; here stands what no demo could use.
+func (f *demoFlags) parameters(cmd *cobra.Command) (map[string]string, error) {
+	set := map[string]string{}
+	if cmd.Flags().Changed("waiters") {
+		if f.waiters < 1 {
+			return nil, usagef("--waiters %d: there must be at least one contestant", f.waiters)
+		}
+		set["waiters"] = strconv.Itoa(f.waiters)
+	}
+	if cmd.Flags().Changed("hold") {
+		if f.hold < 0 {
+			return nil, usagef("--hold %v: a holder cannot hold for less than nothing", f.hold)
+		}
+		set["hold"] = f.hold.String()
+	}
+	if cmd.Flags().Changed("session") {
+		if f.session < time.Millisecond {
+			return nil, usagef("--session %v: ask for at least 1ms; the server makes it two ticks at least", f.session)
+		}
+		set["session"] = f.session.String()
+	}
+	if f.recipe != "" {
+		if !slices.Contains(recipeNames(), f.recipe) {
+			return nil, usagef("--recipe %s: there is no such recipe; take one of %s", f.recipe, strings.Join(recipeNames(), ", "))
+		}
+		set["recipe"] = f.recipe
+	}
+	return set, nil
+}
+
+// demo plays one demo, on the screen or as text.
+func (g *global) demo(ctx context.Context, name string, set map[string]string, f *demoFlags) error {
+	script, err := loadDemo(name, set)
+	if err != nil {
+		return usageError{err.Error()}
+	}
+	h, err := g.openHouse(ctx, demoSize(name))
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if f.record != "" {
+		if err := h.recordTo(f.record); err != nil {
+			return err
+		}
+	}
+	text := f.plain || f.script || f.asJSON || !g.terminal()
+	if text {
+		return g.demoText(ctx, h, script, f)
+	}
+	return g.demoScreen(ctx, h, demoPage(name), script)
+}
+
+// loadDemo finds a demo by its name.
+func loadDemo(name string, set map[string]string) (*scenario.Script, error) {
+	script, err := scenario.Demo(name, set)
+	var parse scenario.Errors
+	if errors.As(err, &parse) {
+		return nil, fmt.Errorf("demo %s: %w", name, err)
+	}
+	return script, err
+}
+
+// demoSize is how many servers a demo needs.
+func demoSize(name string) int {
+	if name == "ensemble" {
+		return 3
+	}
+	return 1
+}

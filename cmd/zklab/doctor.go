@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"zklab/internal/zkserver"
+)
+
+// finding is what doctor found out about one thing.
+type finding struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Is   string `json:"is"`
+	Do   string `json:"do,omitempty"` // what to do when it is not as it should be
+}
+
+func (g *global) doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check this machine: Go, ZooKeeper, Java or Docker, folders, terminal",
+		Long: `doctor checks what zklab needs on this machine, starts a private ZooKeeper once,
+and ends with one line to paste for an instructor. Exit code 1: something that
+zklab cannot do without is missing.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.doctor(cmd.Context(), asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a finding")
+	return cmd
+}
+
+func (g *global) doctor(ctx context.Context, asJSON bool) error {
+	checks := []func(context.Context) finding{
+		checkGo, checkWorkspace, checkJava, checkInstalled, checkDocker, checkFolders, g.checkTerminal, checkUTF8, g.checkServer,
+	}
+	var all []finding
+	bad := 0
+	for _, check := range checks {
+		f := check(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		all = append(all, f)
+		if !f.OK {
+			bad++
+		}
+		if asJSON {
+			line, err := json.Marshal(struct {
+				V int `json:"v"`
+				finding
+			}{1, f})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(g.out, "%s\n", line)
+			continue
+		}
+		mark := "ok"
+		if !f.OK {
+			mark = "!!"
+		}
+		fmt.Fprintf(g.out, "%s  %-10s %s\n", mark, f.Name, f.Is)
+		if f.Do != "" {
+			fmt.Fprintf(g.out, "    %-10s %s\n", "", f.Do)
+		}
+	}
+	if !asJSON {
+		fmt.Fprintf(g.out, "\nto paste:  %s\n", pasteLine(all))
+	}
+	if bad > 0 {
+		return errFailed
+	}
+	return nil
+}
+
+// pasteLine puts everything an instructor asks for on one line.
+func pasteLine(all []finding) string {
+	parts := []string{"zklab " + readBuild().Zklab, runtime.GOOS + "/" + runtime.GOARCH}
+	for _, f := range all {
+		mark := ""
+		if !f.OK {
+			mark = "!"
+		}
+		short, _, _ := strings.Cut(f.Is, ";")
+		parts = append(parts, fmt.Sprintf("%s%s: %s", mark, f.Name, short))
+	}
+	return strings.Join(parts, " | ")
+}
+
+func checkGo(ctx context.Context) finding {
+	f := finding{Name: "Go", Do: "install Go 1.26 or newer and put it on the PATH: the exercises are judged by go test"}
+	out, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
+	if err != nil {
+		f.Is = fmt.Sprintf("no go command: %v", err)
+		return f
+	}
+	return finding{Name: f.Name, OK: true, Is: strings.TrimSpace(string(out))}
+}
+
+// checkWorkspace looks for the checkout: the exercises are edited there.
+func checkWorkspace(ctx context.Context) finding {
+	f := finding{Name: "folder", Do: "change to the folder that you cloned zklab into; demos and watch work anywhere, the exercises only there"}
+	out, err := exec.CommandContext(ctx, "go", "env", "GOWORK").Output()
+	work := strings.TrimSpace(string(out))
+	if err != nil || work == "" || work == "off" {
+		f.Is = "no go.work in this folder or above"
+		f.OK = true // everything but the exercises works
+		return f
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(work), "exercises", "go.mod")); err != nil {
+		f.Is = fmt.Sprintf("%s has no exercises beside it", work)
+		f.OK = true
+		return f
+	}
+	return finding{Name: f.Name, OK: true, Is: filepath.Dir(work)}
+}
+
+func checkJava(ctx context.Context) finding {
+	found := zkserver.Look(ctx)
+	if found.Java == "" {
+		return finding{Name: "Java", OK: true, Is: "none; a private one is fetched into the cache when it is needed", Do: found.JavaWhy}
+	}
+	return finding{Name: "Java", OK: true, Is: fmt.Sprintf("%d; %s", found.Major, found.Java)}
+}
+
+func checkInstalled(ctx context.Context) finding {
+	found := zkserver.Look(ctx)
+	if found.ZooKeeper == "" {
+		return finding{Name: "ZooKeeper", OK: true, Is: "none installed; it is fetched into the cache when it is needed"}
+	}
+	return finding{Name: "ZooKeeper", OK: true, Is: "installed; " + found.ZooKeeper}
+}
+
+func checkDocker(ctx context.Context) finding {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").Output()
+	if err != nil {
+		return finding{Name: "Docker", OK: true, Is: "no engine answers; it is not needed"}
+	}
+	return finding{Name: "Docker", OK: true, Is: "engine " + strings.TrimSpace(string(out))}
+}
+
+// checkFolders tries to write where zklab writes.
+func checkFolders(ctx context.Context) finding {
+	tmp, err := os.MkdirTemp("", "zklab-doctor-")
+	if err != nil {
+		return finding{Name: "folders", Is: fmt.Sprintf("the temporary folder cannot be written: %v", err), Do: "set TMPDIR to a folder that you may write to"}
+	}
+	_ = os.RemoveAll(tmp)
+	cache := zkserver.Look(ctx).Cache
+	if err := os.MkdirAll(cache, 0o755); cache == "" || err != nil {
+		return finding{Name: "folders", Is: fmt.Sprintf("the cache folder cannot be made: %v", err), Do: "set XDG_CACHE_HOME to a folder that you may write to"}
+	}
+	return finding{Name: "folders", OK: true, Is: "writable; temporary " + os.TempDir() + ", cache " + cache}
+}
+
+func (g *global) checkTerminal(context.Context) finding {
+	out, ok := g.out.(*os.File)
+	if !ok || !term.IsTerminal(out.Fd()) {
+		return finding{Name: "terminal", OK: true, Is: "none: everything comes as plain text"}
+	}
+	w, h, err := term.GetSize(out.Fd())
+	if err != nil {
+		return finding{Name: "terminal", OK: true, Is: "of unknown size"}
+	}
+	f := finding{Name: "terminal", OK: w >= 80 && h >= 24, Is: fmt.Sprintf("%dx%d, TERM=%s, COLORTERM=%s", w, h, os.Getenv("TERM"), os.Getenv("COLORTERM"))}
+	if !f.OK {
+		f.Do = "make the window at least 80x24; below 60x16 nothing is drawn"
+	}
+	return f
+}
+
+func checkUTF8(context.Context) finding {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToUpper(os.Getenv(name)); v != "" {
+			if strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8") {
+				return finding{Name: "UTF-8", OK: true, Is: name + "=" + os.Getenv(name)}
+			}
+			break
+		}
+	}
+	return finding{Name: "UTF-8", OK: true, Is: "the locale does not say UTF-8", Do: "if boxes and arrows look wrong, use --ascii or set LANG=C.UTF-8"}
+}
+
+// checkServer starts a ZooKeeper as every demo and test does.
+func (g *global) checkServer(ctx context.Context) finding {
+	begin := time.Now()
+	e, err := zkserver.Start(ctx, g.serverOptions())
+	if err != nil {
+		return finding{Name: "server", Is: "no ZooKeeper could be had: " + err.Error(), Do: "see the text above for what was tried"}
+	}
+	took := time.Since(begin)
+	f := finding{Name: "server", OK: true, Is: fmt.Sprintf("ZooKeeper %s (%s) ready in %.1f s", e.Version(), e.Backend(), took.Seconds())}
+	if err := e.Close(); err != nil {
+		f.OK, f.Do = false, err.Error()
+	}
+	return f
+}

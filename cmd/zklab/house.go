@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"zklab/internal/journal"
+	"zklab/internal/lab"
+	"zklab/internal/zkserver"
+)
+
+// closeWithin bounds how long ctrl-C takes: what is not gone by then is killed.
+const closeWithin = 1500 * time.Millisecond
+
+// house is what a demo runs in: a ZooKeeper, a journal, and a lab between them.
+type house struct {
+	ensemble *zkserver.Ensemble
+	journal  *journal.Journal
+	lab      *lab.Lab
+	recorder *recorder
+	stderr   io.Writer
+}
+
+// openHouse starts everything that a demo needs. The caller must close it.
+func (g *global) openHouse(ctx context.Context, size int) (*house, error) {
+	o := g.serverOptions()
+	o.Size = size
+	e, err := zkserver.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	h := &house{ensemble: e, journal: journal.New(journal.Options{}), stderr: g.err}
+	binary, err := os.Executable()
+	if err != nil {
+		h.close()
+		return nil, fmt.Errorf("finding zklab's own program for the contestants: %w", err)
+	}
+	h.lab, err = lab.New(ctx, lab.Options{Ensemble: e, Journal: h.journal, Binary: binary, Args: []string{contestantCommand}})
+	if err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// close takes everything away again and says what would not go.
+func (h *house) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+	defer cancel()
+	var errs []error
+	if h.lab != nil {
+		errs = append(errs, h.lab.Close(ctx))
+	}
+	if h.recorder != nil {
+		errs = append(errs, h.recorder.close())
+	}
+	errs = append(errs, h.ensemble.Close())
+	if err := errors.Join(errs...); err != nil {
+		fmt.Fprintf(h.stderr, "zklab: while closing: %v\n", err)
+	}
+}
+
+// recordTo writes the journal to a file as it grows. An existing file is kept:
+// it may be somebody's only copy of a failure.
+func (h *house) recordTo(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return usagef("--record %s: the file exists; name a new one, nothing is overwritten", path)
+	}
+	if err != nil {
+		return usagef("--record: %v", err)
+	}
+	h.recorder = startRecorder(h.journal, f)
+	return nil
+}
+
+// recorder copies a journal to a file until it is closed.
+type recorder struct {
+	file   *os.File
+	sub    *journal.Subscription
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	err    error
+}
+
+func startRecorder(j *journal.Journal, f *os.File) *recorder {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &recorder{file: f, sub: j.Subscribe(0), cancel: cancel}
+	r.done.Go(func() { r.err = r.copy(ctx) })
+	return r
+}
+
+// copy writes what comes, and what has come when ctx ends.
+func (r *recorder) copy(ctx context.Context) error {
+	w := journal.NewWriter(r.file)
+	for {
+		events, _, err := r.sub.Next(ctx)
+		if err != nil {
+			events, _ = r.sub.Take()
+		}
+		if e := w.Write(events...); e != nil {
+			return e
+		}
+		if e := w.Flush(); e != nil {
+			return e
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func (r *recorder) close() error {
+	r.cancel()
+	r.done.Wait()
+	r.sub.Close()
+	if err := errors.Join(r.err, r.file.Close()); err != nil {
+		return fmt.Errorf("recording to %s: %w", r.file.Name(), err)
+	}
+	return nil
+}

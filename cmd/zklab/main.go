@@ -1,0 +1,27 @@
+// Command zklab is an interactive workbook and visualizer for distributed
+// locks on ZooKeeper: real processes, a real server, and a screen that shows
+// what the server and the wire say next to what each contestant believes.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// SIGHUP too: a closed terminal window must not leave processes behind.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process around it: it returns the exit code.
+func run(ctx context.Context, args []string, io stdio) int {
+	cmd := newRoot(io)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	return report(ctx, err, io.err)
+}
