@@ -59,31 +59,50 @@ func (l *naiveLock) Acquire(ctx context.Context) (contestant.Grant, error) {
 	return g, err
 }
 
+// waitTurn looks without a watch where it may well be first, so that a holder does
+// not keep a watch that its own release would fire: the herd's numbers are then
+// those of the ones who wait.
 func (l *naiveLock) waitTurn(ctx context.Context) (contestant.Grant, error) {
-	for {
-		var children []string
-		var changed <-chan zk.Event
-		err := onTime(ctx, func() (err error) {
-			children, _, changed, err = l.ChildrenW(l.path)
-			return err
-		})
-		if err != nil {
-			return contestant.Grant{}, err
-		}
-		line := slices.DeleteFunc(children, func(name string) bool { return !contender.MatchString(name) })
-		slices.Sort(line)
-		switch slices.Index(line, path.Base(l.node)) {
-		case -1:
-			return contestant.Grant{}, errNotInLine
-		case 0:
-			return l.grant(ctx, l.node)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return contestant.Grant{}, ctx.Err()
+	place := 1 // in the line, when last looked
+	for watch := false; ; watch = place > 1 {
+		for {
+			line, changed, err := l.look(ctx, watch)
+			if err != nil {
+				return contestant.Grant{}, err
+			}
+			switch place = slices.Index(line, path.Base(l.node)); place {
+			case -1:
+				return contestant.Grant{}, errNotInLine
+			case 0:
+				return l.grant(ctx, l.node)
+			}
+			if watch {
+				select {
+				case <-changed:
+				case <-ctx.Done():
+					return contestant.Grant{}, ctx.Err()
+				}
+				break
+			}
+			watch = true
 		}
 	}
+}
+
+// look lists the line, and leaves a watch on the parent if asked to.
+func (l *naiveLock) look(ctx context.Context, watch bool) (line []string, changed <-chan zk.Event, err error) {
+	var children []string
+	err = onTime(ctx, func() (err error) {
+		if watch {
+			children, _, changed, err = l.ChildrenW(l.path)
+		} else {
+			children, _, err = l.Children(l.path)
+		}
+		return err
+	})
+	line = slices.DeleteFunc(children, func(name string) bool { return !contender.MatchString(name) })
+	slices.Sort(line)
+	return line, changed, err
 }
 
 func (l *naiveLock) Release(ctx context.Context) error { return l.leave(ctx, l.node) }

@@ -67,7 +67,7 @@ func (p *Printer) Lines(e *journal.Event) []Line {
 	case journal.Counters:
 		texts = p.counters(e)
 	default:
-		if text := p.one(e); text != "" {
+		if text := p.one(e, before); text != "" {
 			texts = []string{text}
 		}
 	}

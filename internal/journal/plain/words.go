@@ -8,7 +8,7 @@ import (
 )
 
 // one says an event that stands for itself, or "" when there is nothing to say.
-func (p *Printer) one(e *journal.Event) string {
+func (p *Printer) one(e *journal.Event, before journal.State) string {
 	switch e.Type {
 	case journal.Note:
 		return e.Text
@@ -31,6 +31,9 @@ func (p *Printer) one(e *journal.Event) string {
 	case journal.Exited:
 		return fmt.Sprintf("process gone%s: %s", pid(e.PID), e.Text)
 	case journal.Belief:
+		if was, known := before.Contestant(e.Who); known && was.Belief == e.Belief && was.Err == e.Err && was.Token == e.Token {
+			return ""
+		}
 		return belief(e)
 	case journal.Write:
 		return write(e)

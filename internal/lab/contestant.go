@@ -1,0 +1,335 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"zklab/internal/contestant"
+	"zklab/internal/journal"
+	"zklab/internal/wiretap"
+)
+
+// member is one contestant: a session behind a relay of its own.
+type member struct {
+	who    string
+	group  Group
+	lock   string // full path
+	relay  *wiretap.Relay
+	host   *host
+	ending bool // closes its session by itself; under Lab.mu
+	gone   bool // has ended; under Lab.mu
+}
+
+// host is one process with the members in it.
+type host struct {
+	process *contestant.Process
+	members []*member
+	watched sync.WaitGroup // the goroutine that waits for its end
+}
+
+// Start starts contestants that are not in line yet, and returns their names in
+// order. When it fails, what it had started is gone again.
+func (l *Lab) Start(ctx context.Context, g Group) ([]string, error) {
+	g, err := l.complete(g)
+	if err != nil {
+		return nil, err
+	}
+	l.follow(g)
+	members := make([]*member, 0, g.Count)
+	names := make([]string, 0, g.Count)
+	for range g.Count {
+		m, err := l.newMember(ctx, g)
+		if err != nil {
+			l.abandon(members)
+			return nil, err
+		}
+		members, names = append(members, m), append(names, m.who)
+	}
+	size := 1
+	if g.InOneProcess {
+		size = contestant.MaxMembers
+	}
+	for at := 0; at < len(members); at += size {
+		if err := l.spawn(ctx, members[at:min(at+size, len(members))]); err != nil {
+			l.abandon(members[at:])
+			return names[:at], err
+		}
+	}
+	return names, nil
+}
+
+// complete fills in the lab's defaults and checks.
+func (l *Lab) complete(g Group) (Group, error) {
+	if g.Count == 0 {
+		g.Count = 1
+	}
+	if g.Recipe == "" {
+		g.Recipe = l.o.Recipe
+	}
+	if g.Session == 0 {
+		g.Session = l.o.Session
+	}
+	if g.Hold == 0 {
+		g.Hold = l.o.Hold
+	}
+	if g.Lock == "" {
+		g.Lock = l.o.Lock
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return g, ErrClosed
+	case g.Count < 0 || len(l.members)+g.Count > MaxContestants:
+		return g, fmt.Errorf("lab: %d more contestants: there can be at most %d in all, and there are %d", g.Count, MaxContestants, len(l.members))
+	case len(g.Names) > 0 && len(g.Names) != g.Count:
+		return g, fmt.Errorf("lab: %d names for %d contestants", len(g.Names), g.Count)
+	}
+	for _, name := range g.Names {
+		if l.members[name] != nil {
+			return g, fmt.Errorf("lab: there is a contestant called %s already", name)
+		}
+	}
+	return g, nil
+}
+
+// newMember opens a relay and gives the next name.
+func (l *Lab) newMember(ctx context.Context, g Group) (*member, error) {
+	l.mu.Lock()
+	who := ""
+	if n := len(g.Names); n > 0 {
+		for _, name := range g.Names {
+			if l.members[name] == nil {
+				who = name
+				break
+			}
+		}
+	}
+	for who == "" || l.members[who] != nil {
+		who = nameOf(l.named)
+		l.named++
+	}
+	m := &member{who: who, group: g, lock: l.path(g.Lock)}
+	l.members[who] = m
+	l.order = append(l.order, who)
+	l.mu.Unlock()
+	var err error
+	m.relay, err = wiretap.Start(ctx, l.o.Ensemble.Connect(), wiretap.Options{
+		Name: who, OnFrame: func(f wiretap.Frame) { l.onFrame(m, &f) },
+	})
+	if err != nil {
+		l.abandon([]*member{m})
+		return nil, fmt.Errorf("lab: relay for %s: %w", who, err)
+	}
+	return m, nil
+}
+
+// abandon forgets members that never ran.
+func (l *Lab) abandon(members []*member) {
+	for _, m := range members {
+		if m.relay != nil {
+			_ = m.relay.Close()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range members {
+		m.gone = true
+		delete(l.members, m.who)
+	}
+}
+
+// spawn starts one process for the members.
+func (l *Lab) spawn(ctx context.Context, members []*member) error {
+	h := &host{members: members}
+	spec := contestant.Spec{Binary: l.o.Binary, Args: l.o.Args, Env: l.o.Env}
+	for _, m := range members {
+		m.host = h
+		spec.Members = append(spec.Members, contestant.Member{
+			Who: m.who, Servers: m.relay.Addr(), Lock: m.lock, Recipe: m.group.Recipe,
+			Session: m.group.Session, Hold: m.group.Hold, Rounds: m.group.Rounds, Leases: m.group.Permits,
+		})
+	}
+	var err error
+	if h.process, err = contestant.Spawn(ctx, spec, l.onReport); err != nil {
+		return fmt.Errorf("lab: start %s: %w", members[0].who, err)
+	}
+	for _, m := range members {
+		l.j.Append(journal.Event{By: journal.Process, Type: journal.Started, Who: m.who, PID: h.process.Pid()})
+	}
+	l.mu.Lock()
+	l.hosts = append(l.hosts, h)
+	l.mu.Unlock()
+	h.watched.Go(func() { l.await(h) })
+	return nil
+}
+
+// await tells of the process's end, and closes the relays of its members.
+func (l *Lab) await(h *host) {
+	exit := h.process.Exit()
+	for _, m := range h.members {
+		l.leave(m, exit.String(), exit.At)
+	}
+	l.observer.nudge()
+}
+
+// leave tells once that a member is gone, and when it was.
+func (l *Lab) leave(m *member, how string, at time.Time) {
+	l.mu.Lock()
+	already := m.gone
+	m.gone = true
+	l.mu.Unlock()
+	if !already {
+		l.j.Append(journal.Event{At: at, By: journal.Process, Type: journal.Exited, Who: m.who, PID: m.host.process.Pid(), Text: how})
+	}
+}
+
+// onFrame writes what passed a relay, in the order in which it passed.
+func (l *Lab) onFrame(m *member, f *wiretap.Frame) {
+	if f.Lost > 0 {
+		l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Who: m.who, Text: fmt.Sprintf("%d frames of %s were not recorded", f.Lost, m.who)})
+	}
+	e, keep := eventOf(m.who, f)
+	if keep {
+		l.j.Append(e)
+	}
+	switch f.Kind {
+	case wiretap.SessionReply:
+		if !f.Expired() {
+			l.sessions.opened(journal.SessionID(f.Session), m.who, f.At)
+		}
+	case wiretap.CloseSession:
+		l.sessions.closing(journal.SessionID(f.Session))
+	}
+	if moves(f) {
+		l.observer.nudge()
+	}
+}
+
+// onReport writes what a contestant believes.
+func (l *Lab) onReport(r contestant.Report) {
+	switch r.Kind {
+	case contestant.KindBelief:
+		l.j.Append(journal.Event{
+			At: r.At, By: journal.Process, Type: journal.Belief, Who: r.Who, Lock: r.Lock, Node: r.Node, Err: r.Err,
+			Belief: journal.BeliefKind(r.Belief), Token: r.Token, Session: journal.SessionID(r.Session), Timeout: r.Timeout,
+		})
+	case contestant.KindWrite:
+		l.judge(r)
+	case contestant.KindGone:
+		if m, err := l.member(r.Who); err == nil {
+			l.quitted(m)
+		}
+	case contestant.KindError:
+		l.j.Append(journal.Event{At: r.At, By: journal.Process, Type: journal.Note, Who: r.Who, Text: "not obeyed: " + r.Err})
+	}
+}
+
+// quitted notes that a member ended its session. A process without members is
+// of no use: it ends too.
+func (l *Lab) quitted(m *member) {
+	l.mu.Lock()
+	m.ending = true
+	left := 0
+	for _, other := range m.host.members {
+		if !other.ending {
+			left++
+		}
+	}
+	closed := l.closed
+	if left == 0 && !closed {
+		// Not on this goroutine: it delivers the reports that Close waits for.
+		l.tasks.Go(func() { _ = m.host.process.Close(l.ctx) })
+	}
+	l.mu.Unlock()
+	if left > 0 {
+		l.leave(m, "quit", time.Time{})
+	}
+}
+
+// member finds one that has not ended.
+func (l *Lab) member(who string) (*member, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.members[who]
+	switch {
+	case l.closed:
+		return nil, ErrClosed
+	case m == nil:
+		return nil, fmt.Errorf("lab: %w: %s", ErrNobody, who)
+	case m.gone || m.host == nil:
+		return nil, fmt.Errorf("lab: %w: %s has ended", ErrGone, who)
+	}
+	return m, nil
+}
+
+// Join has a contestant stand in line.
+func (l *Lab) Join(_ context.Context, who string) error {
+	m, err := l.member(who)
+	if err != nil {
+		return err
+	}
+	l.j.Append(journal.Event{
+		By: journal.Lab, Type: journal.Joined, Who: who, Lock: m.lock, Recipe: m.group.Recipe,
+		PID: m.host.process.Pid(), Timeout: m.group.Session, Count: m.group.Permits,
+	})
+	return l.told(who, m.host.process.Join(who))
+}
+
+// Release has a contestant give the lock back, or leave the line.
+func (l *Lab) Release(_ context.Context, who string) error {
+	return l.ask(who, "release", (*contestant.Process).Release)
+}
+
+// Quit has a contestant end its session and go.
+func (l *Lab) Quit(_ context.Context, who string) error {
+	return l.ask(who, "quit", (*contestant.Process).Quit)
+}
+
+func (l *Lab) ask(who, op string, do func(*contestant.Process, string) error) error {
+	m, err := l.member(who)
+	if err != nil {
+		return err
+	}
+	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Asked, Who: who, Op: op})
+	return l.told(who, do(m.host.process, who))
+}
+
+// told says why a command did not reach its process.
+func (l *Lab) told(who string, err error) error {
+	switch {
+	case errors.Is(err, contestant.ErrExited):
+		return fmt.Errorf("lab: %w: %s has ended", ErrGone, who)
+	case err != nil:
+		return fmt.Errorf("lab: %s: %w", who, err)
+	}
+	return nil
+}
+
+// Kill ends a contestant's process with SIGKILL, and all members in it.
+func (l *Lab) Kill(_ context.Context, who string) error {
+	return l.signal(who, "SIGKILL", (*contestant.Process).Kill)
+}
+
+// Stop freezes a contestant's process with SIGSTOP, and all members in it.
+func (l *Lab) Stop(_ context.Context, who string) error {
+	return l.signal(who, "SIGSTOP", (*contestant.Process).Stop)
+}
+
+// Continue has a stopped process go on (SIGCONT).
+func (l *Lab) Continue(_ context.Context, who string) error {
+	return l.signal(who, "SIGCONT", (*contestant.Process).Cont)
+}
+
+func (l *Lab) signal(who, name string, send func(*contestant.Process) error) error {
+	m, err := l.member(who)
+	if err != nil {
+		return err
+	}
+	// Written first: what it causes must not stand before it.
+	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Signal, Who: who, PID: m.host.process.Pid(), Op: name})
+	return l.told(who, send(m.host.process))
+}

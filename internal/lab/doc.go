@@ -1,0 +1,17 @@
+// Package lab is the running laboratory: contestants as real processes, each
+// behind a relay of its own, at locks of a real ZooKeeper, and everything that can
+// be observed of them written to one journal.
+//
+// Four observers write side by side: the relays (every frame that passes), the
+// contestants (what they believe), the servers (queue, sessions, watches,
+// counters) and the lab itself (what it did to whom).
+//
+// # Order
+//
+// The journal's order can be trusted in these ways. A request is written before
+// the server can answer it. A reading of the queue is written when it differs from
+// the one before, within milliseconds of the frame that changed it, or of the
+// poll that found the change. A reading of the counters is written only if
+// the queues were the same right before and right after it, and after those; so
+// the growth between two readings belongs to the changes written between them.
+package lab

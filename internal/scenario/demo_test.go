@@ -1,0 +1,118 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"zklab/internal/journal"
+	"zklab/internal/journal/plain"
+	"zklab/internal/lab"
+	"zklab/internal/zkserver/zktest"
+)
+
+// play runs a demo on a real ZooKeeper and returns its lines and what came of it.
+func play(t *testing.T, name string, set map[string]string) (string, Summary, error) {
+	t.Helper()
+	script, err := Demo(name, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := journal.New(journal.Options{})
+	l, err := lab.New(t.Context(), lab.Options{Ensemble: zktest.Need(t), Journal: j, Lock: "/" + strings.NewReplacer("/", "-", "=", "-").Replace(t.Name())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRunner(script, l, j)
+	err = r.Run(t.Context())
+	r.Close()
+	if err := l.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	events, _ := j.Since(0, 0)
+	p := plain.New(plain.Story)
+	var text strings.Builder
+	for i := range events {
+		for _, line := range p.Lines(&events[i]) {
+			fmt.Fprintln(&text, line.String(events[0].At))
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() || testing.Verbose() {
+			t.Logf("%s\n%v", &text, r.Summary())
+		}
+	})
+	return text.String(), r.Summary(), err
+}
+
+// inOrder reports the first of the texts that does not follow the ones before.
+func inOrder(text string, wanted ...string) error {
+	for _, w := range wanted {
+		_, after, found := strings.Cut(text, w)
+		if !found {
+			return fmt.Errorf("there is no %q after what comes before it", w)
+		}
+		text = after
+	}
+	return nil
+}
+
+func TestDemo_kill_mini_showsTheWholeStory(t *testing.T) {
+	text, s, err := play(t, "kill", nil)
+	if err != nil || !s.OK() || s.ExitCode() != 0 {
+		t.Fatalf("%v\n%v", err, s)
+	}
+	if err := inOrder(text,
+		"SIGKILL to amber (kill -9",
+		"watch fired: NodeDeleted lock-0000000000 -> basil", "ok: victim expired in (T, T+tick]",
+		"ok: wakes 1: the release of lock-0000000000 fired 1 watch", "ok: token larger: basil"); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{
+		"process gone, pid", "connection gone", "heartbeats stop",
+		"session 0x", "expired (amber; last heard", "deleted lock-0000000000 (amber)", "holds now: lock-0000000001 (basil)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no line says %q", want)
+		}
+	}
+}
+
+func TestDemo_kill_aLockThatWakesAllFails(t *testing.T) {
+	for _, recipe := range []string{"naive", "unfair"} {
+		t.Run(recipe, func(t *testing.T) {
+			_, s, err := play(t, "kill", map[string]string{"recipe": recipe, "waiters": "4"})
+			if !errors.Is(err, ErrExpectation) || s.ExitCode() != 1 || s.Failed != 1 || s.Broken != nil {
+				t.Fatalf("%v\n%v", err, s)
+			}
+			for _, r := range s.Results {
+				if r.OK == (r.Text == "wakes 1") {
+					t.Errorf("%+v", r)
+				}
+			}
+		})
+	}
+}
+
+func TestDemo_queue_countsWakes(t *testing.T) {
+	for recipe, want := range map[string][]int{
+		"mini":  {1, 1, 1, 1, 1, 1, 1, 0},
+		"naive": {7, 6, 5, 4, 3, 2, 1, 0},
+	} {
+		t.Run(recipe, func(t *testing.T) {
+			text, s, err := play(t, "queue", map[string]string{"recipe": recipe, "waiters": "8"})
+			if err != nil || !s.OK() {
+				t.Fatalf("%v\n%v", err, s)
+			}
+			var notes []string
+			for i, n := range want {
+				notes = append(notes, fmt.Sprintf("the release of lock-%010d fired %s by the server's counters", i, count(n, "watch", "watches")))
+			}
+			if err := inOrder(text, notes...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+// Package scenario is the demo language: a few readable lines that start
+// contestants, break them, wait for what really happens, and say what is to be
+// expected of it. The same text is stepped through on a key by the TUI, runs
+// straight through as a script, and is played by tests.
+//
+// # The language
+//
+// One statement a line; # begins a comment. A step begins with "step TEXT" and ends
+// where the next one begins.
+//
+//	title TEXT                          what this demo shows
+//	param NAME = DEFAULT [MIN..MAX] [: HELP]
+//	                                    a number, a duration or a word that may be set
+//	                                    from outside; $NAME stands for it, $NAME+1 and
+//	                                    $NAME-$i for sums
+//	repeat N … end                      the lines between, N times; $i counts from 1
+//	step TEXT                           a new step
+//	say TEXT                            a line of narration
+//	predict QUESTION                    asked before the step runs, followed by choices:
+//	- CHOICE                            one a line; the right one ends with *
+//	let NAME = WHO                      remembers who that is now
+//
+//	start N [of RECIPE] [session D] [hold D] [permits N] [in one process]
+//	join WHO [at once]                  WHO: a name, holder, next, last, waiter N, all;
+//	                                    one after the other unless "at once"
+//	release WHO [after D]               after D: not before it has held that long
+//	quit WHO      kill WHO      stop WHO      continue WHO
+//	cut WHO       refuse WHO    blackhole WHO [in|out|both]       delay WHO D
+//	drop reply WHO OP           fail write WHO OP                 heal WHO
+//	expire WHO
+//	kill server N               pause, continue, restart likewise; N or "leader"
+//
+//	wait FACT [within D]                until it is so; the script ends when it is not in time
+//	expect FACT                         must be so now
+//	show FACT                           says it without judging
+//
+// Facts with a number take "at most" or "at least" before it.
+//
+//	queue N         nodes in line                 settled N     N in line, all watches set,
+//	holders N       by the server                               all readings newer than that
+//	believers N     who believe so                overlap N     times that two believed so at once
+//	wakes N         watches that the last release fired, by the server's counters
+//	refused N       writes that the resource refused
+//	holder WHO      holder other than WHO         token larger
+//	WHO holds, waiting, suspended, lost, released, failed       (what WHO believes)
+//	WHO running, stopped, dead                                  (its process)
+//	WHO connected, disconnected, silent                         (by the wire)
+//	WHO expired, out                                            (its session, its node, by the server)
+//	WHO expired in (T, T+tick]
+package scenario

@@ -1,0 +1,239 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"zklab/internal/journal"
+)
+
+// fact is something that is so or is not, by what the journal holds.
+type fact struct {
+	text  string // as written
+	check func(r *Runner, s journal.State) finding
+}
+
+// finding is what a fact's check found.
+type finding struct {
+	ok      bool
+	unknown bool   // no reading tells yet
+	is      string // what was found, in words
+}
+
+// comparison is "N", "at most N" or "at least N".
+type comparison struct {
+	how string
+	n   int
+}
+
+func (c comparison) holds(got int) bool {
+	switch c.how {
+	case "at most":
+		return got <= c.n
+	case "at least":
+		return got >= c.n
+	}
+	return got == c.n
+}
+
+func (w *words) comparison() (comparison, error) {
+	c := comparison{}
+	switch {
+	case w.take("at", "most"):
+		c.how = "at most"
+	case w.take("at", "least"):
+		c.how = "at least"
+	}
+	var err error
+	c.n, err = w.number("the fact's number")
+	return c, err
+}
+
+// parseFact reads a fact from the front of w.
+func parseFact(w *words, numbered bool) (fact, error) {
+	start := slices.Clone(w.list)
+	f, err := parseFactWords(w, numbered)
+	f.text = ""
+	for i, word := range start[:len(start)-len(w.list)] {
+		if i > 0 {
+			f.text += " "
+		}
+		f.text += word
+	}
+	return f, err
+}
+
+func parseFactWords(w *words, numbered bool) (fact, error) {
+	if w.empty() {
+		return fact{}, w.wrong("the fact is missing")
+	}
+	if measure := measures[w.list[0]]; measure != nil {
+		w.next()
+		c := comparison{how: "at least"}
+		if numbered {
+			var err error
+			if c, err = w.comparison(); err != nil {
+				return fact{}, err
+			}
+		}
+		return fact{check: func(r *Runner, s journal.State) finding {
+			n, known, is := measure(r, s)
+			return finding{ok: known && c.holds(n), unknown: !known, is: is}
+		}}, nil
+	}
+	switch {
+	case w.take("settled"):
+		n, err := w.number("how many in line")
+		return fact{check: func(r *Runner, s journal.State) finding { return settled(r, s, n) }}, err
+	case w.take("token", "larger"):
+		return fact{check: tokenLarger}, nil
+	case w.take("holder", "other", "than"):
+		return holderFact(w, false)
+	case w.take("holder"):
+		return holderFact(w, true)
+	}
+	return aboutOne(w)
+}
+
+// measures are the facts with a number.
+var measures = map[string]func(r *Runner, s journal.State) (n int, known bool, is string){
+	"queue": func(r *Runner, s journal.State) (int, bool, string) {
+		l, _ := s.Lock(r.stage.Lock())
+		return len(l.Queue), true, fmt.Sprintf("%d in line", len(l.Queue))
+	},
+	"holders": func(r *Runner, s journal.State) (int, bool, string) {
+		l, _ := s.Lock(r.stage.Lock())
+		return len(l.Holders), true, fmt.Sprintf("%d hold by the server", len(l.Holders))
+	},
+	"believers": func(r *Runner, s journal.State) (int, bool, string) {
+		b := s.HoldersBelieved(r.stage.Lock())
+		return len(b), true, fmt.Sprintf("%d believe they hold %v", len(b), b)
+	},
+	"overlap": func(r *Runner, _ journal.State) (int, bool, string) {
+		if r.watch.overlaps == 0 {
+			return 0, true, "never did two believe at once that they hold"
+		}
+		return r.watch.overlaps, true, fmt.Sprintf("%d times two believed at once that they hold, last %s", r.watch.overlaps, r.watch.overlap)
+	},
+	"wakes": wakes,
+	"refused": func(_ *Runner, s journal.State) (int, bool, string) {
+		n := 0
+		for _, c := range s.Contestants {
+			n += c.Refused
+		}
+		return n, true, fmt.Sprintf("%d writes refused", n)
+	},
+}
+
+// wakes is what the last release fired. A dead holder's end is a release too.
+func wakes(r *Runner, s journal.State) (int, bool, string) {
+	l, _ := s.Lock(r.stage.Lock())
+	if len(l.Wakes) == 0 {
+		return 0, false, "no release yet"
+	}
+	w := l.Wakes[len(l.Wakes)-1]
+	if w.Until.IsZero() || w.Server < 0 {
+		return 0, false, fmt.Sprintf("the server's counters do not tell yet for the release of %s (%d on the wire)", short(w.Node), w.Events)
+	}
+	n := int(w.Server)
+	return n, true, fmt.Sprintf("the release of %s fired %s by the server's counters, woke %d (%s)", short(w.Node), count(n, "watch", "watches"), len(w.Clients), few(w.Clients))
+}
+
+// settled reports whether n are in line and nothing is under way any more: the
+// holder knows that it holds, each waiter has its watch, and the counters were
+// read after the last change. Then the next release can be counted exactly.
+func settled(r *Runner, s journal.State, n int) finding {
+	l, _ := s.Lock(r.stage.Lock())
+	line, unarmed, unaware := 0, 0, 0
+	for _, c := range s.Contestants {
+		if c.Lock != r.stage.Lock() || c.Phase == journal.Killed || c.Phase == journal.Gone {
+			continue
+		}
+		holds := slices.ContainsFunc(l.Queue, func(p journal.Place) bool { return p.Who == c.Who && p.Holds })
+		waits := !holds && (c.Node != "" || c.Belief == journal.Waiting)
+		switch {
+		case holds:
+			line++
+			if c.Belief != journal.Holds {
+				unaware++
+			}
+		case waits:
+			line++
+			if len(c.Watches) == 0 {
+				unarmed++
+			}
+		}
+	}
+	counted := s.Counters.At.After(l.Changed) && s.Counters.At.After(r.watch.lastFired)
+	is := fmt.Sprintf("%d in line, %d of them without a watch yet", line, unarmed)
+	if unaware > 0 {
+		is += "; the holder does not know yet"
+	}
+	if !counted {
+		is += "; the server's counters not read since the last change"
+	}
+	return finding{ok: line == n && unarmed == 0 && unaware == 0 && counted, is: is}
+}
+
+// tokenLarger compares the tokens of the last two grants.
+func tokenLarger(r *Runner, _ journal.State) finding {
+	n := len(r.watch.grants)
+	if n < 2 {
+		return finding{unknown: true, is: fmt.Sprintf("%d grants so far", n)}
+	}
+	a, b := r.watch.grants[n-2], r.watch.grants[n-1]
+	return finding{ok: b.token > a.token, is: fmt.Sprintf("%s got token 0x%x after %s had 0x%x", b.who, b.token, a.who, a.token)}
+}
+
+func holderFact(w *words, same bool) (fact, error) {
+	subject, err := w.who()
+	return fact{check: func(r *Runner, s journal.State) finding {
+		name, err := subject.one(r)
+		if err != nil {
+			return finding{is: err.Error()}
+		}
+		l, _ := s.Lock(r.stage.Lock())
+		for _, p := range l.Queue {
+			if p.Holds && p.Who != "" {
+				return finding{ok: (p.Who == name) == same, is: fmt.Sprintf("%s holds by the server (%s)", p.Who, p.Node.Name)}
+			}
+		}
+		return finding{is: "nobody holds by the server"}
+	}}, err
+}
+
+func short(node string) string {
+	for i := len(node) - 1; i >= 0; i-- {
+		if node[i] == '/' {
+			return node[i+1:]
+		}
+	}
+	return node
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func few(who []string) string {
+	if len(who) == 0 {
+		return "nobody"
+	}
+	text := ""
+	for i, name := range who {
+		if i == 4 && len(who) > 5 {
+			return fmt.Sprintf("%s and %d more", text, len(who)-i)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}
+
+func secs(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }

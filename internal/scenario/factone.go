@@ -1,0 +1,152 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"zklab/internal/journal"
+)
+
+// aspect checks one thing about one contestant.
+type aspect func(r *Runner, c journal.ContestantState) finding
+
+// aboutOne reads "WHO ASPECT".
+func aboutOne(w *words) (fact, error) {
+	subject, err := w.who()
+	if err != nil {
+		return fact{}, err
+	}
+	word := w.next()
+	check := aspects[word]
+	if word == "expired" && w.take("in", "(T,", "T+tick]") {
+		check = expiredInTime
+	}
+	if check == nil {
+		return fact{}, w.wrong(fmt.Sprintf("%q says nothing about %s: facts are in the package documentation of internal/scenario", word, subject))
+	}
+	return fact{check: func(r *Runner, s journal.State) finding {
+		names, err := subject.resolve(r)
+		if err != nil {
+			return finding{is: err.Error()}
+		}
+		all := finding{ok: true}
+		for i, name := range names {
+			c, _ := s.Contestant(name)
+			f := check(r, c)
+			if !f.ok || i == 0 {
+				all = f
+			}
+			if !f.ok {
+				break
+			}
+		}
+		return all
+	}}, nil
+}
+
+var aspects = map[string]aspect{
+	"idle":      believes(journal.Idle),
+	"waiting":   believes(journal.Waiting),
+	"holds":     believes(journal.Holds),
+	"suspended": believes(journal.Suspended),
+	"lost":      believes(journal.Lost),
+	"released":  believes(journal.Released),
+	"failed":    believes(journal.Failed),
+	"running":   process(journal.Running),
+	"stopped":   process(journal.Stopped),
+	"dead":      process(journal.Killed, journal.Gone),
+	"connected": func(_ *Runner, c journal.ContestantState) finding {
+		return finding{ok: c.Connected, is: connection(c)}
+	},
+	"disconnected": func(_ *Runner, c journal.ContestantState) finding {
+		return finding{ok: !c.Connected, is: connection(c)}
+	},
+	"expired": func(_ *Runner, c journal.ContestantState) finding {
+		if c.SessionEnd.IsZero() {
+			return finding{is: fmt.Sprintf("the session of %s lives", c.Who)}
+		}
+		return finding{ok: c.EndedBy == "expired", is: fmt.Sprintf("the session of %s %s", c.Who, c.EndedBy)}
+	},
+	"out": func(_ *Runner, c journal.ContestantState) finding {
+		if c.NodeGone.IsZero() {
+			return finding{ok: false, is: fmt.Sprintf("the znode of %s is there: %s", c.Who, short(c.Node))}
+		}
+		return finding{ok: true, is: fmt.Sprintf("the server deleted the znode of %s", c.Who)}
+	},
+	"silent": silent,
+}
+
+func believes(b journal.BeliefKind) aspect {
+	return func(_ *Runner, c journal.ContestantState) finding {
+		is := fmt.Sprintf("%s believes: %s", c.Who, c.Belief)
+		if c.Belief == journal.Holds {
+			is += fmt.Sprintf(" (token 0x%x)", c.Token)
+		}
+		if c.Err != "" {
+			is += ": " + c.Err
+		}
+		return finding{ok: c.Belief == b, is: is}
+	}
+}
+
+func process(phases ...journal.Phase) aspect {
+	return func(_ *Runner, c journal.ContestantState) finding {
+		return finding{ok: slices.Contains(phases, c.Phase), is: fmt.Sprintf("the process of %s (pid %d) is %s", c.Who, c.PID, c.Phase)}
+	}
+}
+
+func connection(c journal.ContestantState) string {
+	if c.Connected {
+		return c.Who + " has a connection"
+	}
+	return c.Who + " has no connection"
+}
+
+// silent reports whether no packet came since the process was killed or stopped.
+// The kernel may still have sent what was written just before.
+func silent(r *Runner, c journal.ContestantState) finding {
+	at, signalled := r.watch.signalled[c.Who]
+	if !signalled {
+		return finding{is: c.Who + " was neither killed nor stopped"}
+	}
+	const underWay = 50 * time.Millisecond
+	f := finding{ok: !c.Heard.After(at.Add(underWay))}
+	f.is = fmt.Sprintf("the last packet of %s passed at +%s, and none in the %s since", c.Who, secs(c.Heard.Sub(r.state().Start)), secs(r.last.Sub(c.Heard)))
+	if !f.ok {
+		f.is = fmt.Sprintf("%s sent a packet %s after the signal", c.Who, secs(c.Heard.Sub(at)))
+	}
+	return f
+}
+
+// seeing is how much later than it happens an expiry may be seen here when the
+// machine is busy: the server's expiry thread, the watch event, the relay.
+const seeing = 250 * time.Millisecond
+
+// expiredInTime checks the rule that a session ends in (T, T + tick] after the
+// last packet that the server heard. The lower bound is strict whatever the
+// observer's delay; the upper one allows for seeing it late.
+func expiredInTime(r *Runner, c journal.ContestantState) finding {
+	gone := c.NodeGone
+	if gone.IsZero() || !c.SessionEnd.IsZero() && c.SessionEnd.Before(gone) {
+		gone = c.SessionEnd
+	}
+	switch {
+	case gone.IsZero():
+		return finding{is: fmt.Sprintf("the session of %s lives", c.Who)}
+	case c.SessionEnd.IsZero():
+		return finding{unknown: true, is: fmt.Sprintf("the server has not said yet how the session of %s ended", c.Who)}
+	case c.EndedBy != "expired":
+		return finding{is: fmt.Sprintf("the session of %s was %s, it did not expire", c.Who, c.EndedBy)}
+	}
+	took, tick := gone.Sub(c.Heard), r.stage.Tick()
+	if tick <= 0 {
+		return finding{unknown: true, is: "the server's tick is not known"}
+	}
+	f := finding{ok: took > c.Timeout && took <= c.Timeout+tick+seeing}
+	f.is = fmt.Sprintf("the session of %s expired %s after its last packet; T = %s, T + tick = %s", c.Who, secs(took), secs(c.Timeout), secs(c.Timeout+tick))
+	if late := took - c.Timeout - tick; f.ok && late > 0 {
+		f.is += fmt.Sprintf(" (seen %s late)", secs(late))
+	}
+	return f
+}

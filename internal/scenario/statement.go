@@ -1,0 +1,247 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"zklab/internal/lab"
+)
+
+type doer = func(ctx context.Context, r *Runner) error
+
+// usages say how each statement is written; parseAction knows exactly these.
+var usages = map[string]string{
+	"say":       "say TEXT",
+	"let":       "let NAME = WHO",
+	"start":     "start N [of RECIPE] [session D] [hold D] [permits N] [in one process]",
+	"join":      "join WHO [at once]",
+	"release":   "release WHO [after D]",
+	"quit":      "quit WHO",
+	"kill":      "kill WHO, or kill server N",
+	"stop":      "stop WHO",
+	"continue":  "continue WHO, or continue server N",
+	"pause":     "pause server N",
+	"restart":   "restart server N",
+	"cut":       "cut WHO",
+	"refuse":    "refuse WHO",
+	"blackhole": "blackhole WHO [in|out|both]",
+	"delay":     "delay WHO D",
+	"drop":      "drop reply WHO OP",
+	"fail":      "fail write WHO OP",
+	"heal":      "heal WHO",
+	"expire":    "expire WHO",
+	"wait":      "wait FACT [within D]",
+	"expect":    "expect FACT",
+	"show":      "show FACT",
+}
+
+// parseAction reads one statement that does something.
+func parseAction(verb, rest string) (doer, error) {
+	usage, known := usages[verb]
+	if !known {
+		return nil, fmt.Errorf("unknown statement %q%s", verb, likely(verb))
+	}
+	w := &words{strings.Fields(rest), usage}
+	switch verb {
+	case "say":
+		return func(_ context.Context, r *Runner) error { r.note(rest); return nil }, nil
+	case "let":
+		return parseLet(w)
+	case "start":
+		return parseStart(w)
+	case "wait":
+		return parseWait(w)
+	case "expect", "show":
+		return parseFactStatement(verb, w)
+	case "pause", "restart":
+		if !w.take("server") {
+			return nil, w.wrong(verb + " is for servers")
+		}
+		return parseServer(verb, w)
+	}
+	if (verb == "kill" || verb == "continue") && w.take("server") {
+		return parseServer(verb, w)
+	}
+	return parseOnContestant(verb, w)
+}
+
+// likely suggests the statement that a mistyped one may mean.
+func likely(verb string) string {
+	best := ""
+	for name := range usages {
+		if len(verb) > 1 && (strings.HasPrefix(name, verb) || strings.HasPrefix(verb, name)) && name > best {
+			best = name
+		}
+	}
+	if alias := map[string]string{"cont": "continue", "resume": "continue", "sigstop": "stop", "sigkill": "kill", "assert": "expect"}[strings.ToLower(verb)]; alias != "" {
+		best = alias
+	}
+	if best == "" {
+		return "; statements are in the package documentation of internal/scenario"
+	}
+	return fmt.Sprintf("; did you mean: %s", usages[best])
+}
+
+func parseLet(w *words) (doer, error) {
+	name := w.next()
+	if !isName(name) || w.next() != "=" {
+		return nil, w.wrong("let remembers a contestant by a name of your own")
+	}
+	whose, err := w.who()
+	if err != nil {
+		return nil, err
+	}
+	return func(_ context.Context, r *Runner) error {
+		found, err := whose.one(r)
+		r.names[name] = found
+		return err
+	}, w.done()
+}
+
+func parseStart(w *words) (doer, error) {
+	n, err := w.number("how many to start")
+	if err != nil {
+		return nil, err
+	}
+	if n < 1 || n > 2000 {
+		return nil, w.wrong("between 1 and 2000 contestants can be started")
+	}
+	g := lab.Group{Count: n, Recipe: "mini"}
+	for !w.empty() && err == nil {
+		switch {
+		case w.take("in", "one", "process"):
+			g.InOneProcess = true
+		case w.take("of"):
+			if g.Recipe = w.next(); !isName(g.Recipe) {
+				err = w.wrong(fmt.Sprintf("%q is no recipe", g.Recipe))
+			}
+		case w.take("session"):
+			g.Session, err = w.duration("the session timeout")
+		case w.take("hold"):
+			g.Hold, err = w.duration("the time to hold")
+		case w.take("permits"):
+			g.Permits, err = w.number("permits")
+		default:
+			err = w.done()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, r *Runner) error {
+		names, err := r.stage.Start(ctx, g)
+		r.started = append(r.started, names...)
+		return err
+	}, nil
+}
+
+func (w *words) duration(of string) (time.Duration, error) {
+	text := w.next()
+	if text == "0" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > 24*time.Hour {
+		return 0, w.wrong(fmt.Sprintf("%s must be a duration like 2s or 500ms, not %q", of, text))
+	}
+	return d, nil
+}
+
+func parseServer(verb string, w *words) (doer, error) {
+	which := w.next()
+	if which != "leader" && (len(which) != 1 || which[0] < '1' || which[0] > '9') {
+		return nil, w.wrong("a server is named by its number from 1, or leader")
+	}
+	return func(ctx context.Context, r *Runner) error { return r.stage.Server(ctx, verb, which) }, w.done()
+}
+
+// parseOnContestant reads the statements that do something to contestants.
+func parseOnContestant(verb string, w *words) (doer, error) {
+	if verb == "drop" && !w.take("reply") || verb == "fail" && !w.take("write") {
+		return nil, w.wrong("a word is missing")
+	}
+	whom, err := w.who()
+	if err != nil {
+		return nil, err
+	}
+	one, err := parseDeed(verb, w)
+	if err != nil {
+		return nil, err
+	}
+	inOrder := verb == "join" && !w.take("at", "once")
+	do := func(ctx context.Context, r *Runner) error {
+		names, err := whom.resolve(r)
+		for i := 0; i < len(names) && err == nil; i++ {
+			if err = one(ctx, r, names[i]); err == nil && inOrder {
+				err = r.standsInLine(ctx, names[i])
+			}
+		}
+		return err
+	}
+	return do, w.done()
+}
+
+type deed = func(ctx context.Context, r *Runner, name string) error
+
+// parseDeed gives what is done to each of the contestants meant.
+func parseDeed(verb string, w *words) (deed, error) {
+	simple := map[string]func(Stage) func(context.Context, string) error{
+		"join": func(s Stage) func(context.Context, string) error { return s.Join },
+		"quit": func(s Stage) func(context.Context, string) error { return s.Quit },
+		"kill": func(s Stage) func(context.Context, string) error { return s.Kill },
+		"stop": func(s Stage) func(context.Context, string) error { return s.Stop },
+		"heal": func(s Stage) func(context.Context, string) error { return s.Heal },
+
+		"continue": func(s Stage) func(context.Context, string) error { return s.Continue },
+		"expire":   func(s Stage) func(context.Context, string) error { return s.Expire },
+	}
+	if method := simple[verb]; method != nil {
+		return func(ctx context.Context, r *Runner, name string) error { return method(r.stage)(ctx, name) }, nil
+	}
+	if verb == "release" {
+		return parseRelease(w)
+	}
+	return parseFault(verb, w)
+}
+
+func parseRelease(w *words) (deed, error) {
+	var after time.Duration
+	if w.take("after") {
+		var err error
+		if after, err = w.duration("the time to hold"); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, r *Runner, name string) error {
+		if err := r.heldFor(ctx, name, after); err != nil {
+			return err
+		}
+		return r.stage.Release(ctx, name)
+	}, nil
+}
+
+func parseFault(verb string, w *words) (deed, error) {
+	f := lab.NetworkFault{Kind: verb}
+	var err error
+	switch verb {
+	case "blackhole":
+		f.Direction = "both"
+		if !w.empty() {
+			if f.Direction = w.next(); f.Direction != "in" && f.Direction != "out" && f.Direction != "both" {
+				return nil, w.wrong("a black hole swallows in, out or both")
+			}
+		}
+	case "delay":
+		f.Delay, err = w.duration("the delay")
+	case "drop", "fail":
+		f.Kind = map[string]string{"drop": "drop-reply", "fail": "fail-write"}[verb]
+		if f.Op = w.next(); f.Op == "" {
+			err = w.wrong("the operation is missing")
+		}
+	}
+	return func(ctx context.Context, r *Runner, name string) error {
+		return r.stage.Network(ctx, name, f)
+	}, err
+}

@@ -1,0 +1,128 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"zklab/internal/journal"
+)
+
+func parseWait(w *words) (doer, error) {
+	f, err := parseFact(w, true)
+	if err != nil {
+		return nil, err
+	}
+	var within time.Duration
+	if w.take("within") {
+		if within, err = w.duration("the time to wait"); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, r *Runner) error {
+		limit := within
+		if limit == 0 {
+			limit = r.patience()
+		}
+		found, err := r.until(ctx, f, limit, func(f finding) bool { return f.ok })
+		if err != nil || found.ok {
+			return err
+		}
+		found.is = fmt.Sprintf("not within %s; %s", secs(limit), found.is)
+		r.result(found, f.text)
+		return fmt.Errorf("%w: %s", ErrExpectation, found.is)
+	}, w.done()
+}
+
+// telling is how long an expectation waits for the reading that tells it.
+const telling = 5 * time.Second
+
+func parseFactStatement(verb string, w *words) (doer, error) {
+	f, err := parseFact(w, verb == "expect")
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, r *Runner) error {
+		found, err := r.until(ctx, f, telling, func(f finding) bool { return !f.unknown })
+		if err != nil {
+			return err
+		}
+		if verb == "show" {
+			r.note(found.is)
+			return nil
+		}
+		r.result(found, f.text)
+		return nil
+	}, w.done()
+}
+
+// patience is how long something may take that a session's end may have to
+// precede.
+func (r *Runner) patience() time.Duration {
+	longest := time.Duration(0)
+	for _, c := range r.state().Contestants {
+		longest = max(longest, c.Timeout)
+	}
+	return Patience + 2*longest
+}
+
+// until checks the fact on each event that may make it so for a moment, and on
+// each stretch of events, until enough says so or the limit is over. It returns
+// the last finding.
+func (r *Runner) until(ctx context.Context, f fact, limit time.Duration, enough func(finding) bool) (finding, error) {
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r.drain()
+	found := f.check(r, r.state())
+	for !enough(found) {
+		events, _, err := r.sub.Next(timed)
+		if err != nil {
+			if ctx.Err() != nil {
+				return found, context.Cause(ctx)
+			}
+			return found, nil
+		}
+		for i := range events {
+			if moment := r.take(&events[i]); moment && !enough(found) {
+				found = f.check(r, r.state())
+			}
+		}
+		if !enough(found) {
+			found = f.check(r, r.state())
+		}
+	}
+	return found, nil
+}
+
+// heldFor waits until the contestant has held for d by its own belief. It is
+// the work that a holder does, not a wait for something to happen.
+func (r *Runner) heldFor(ctx context.Context, name string, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	c, _ := r.state().Contestant(name)
+	timer := time.NewTimer(time.Until(c.BeliefAt.Add(d)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// standsInLine waits until the contestant has its node, or holds, or is known to
+// wait without one, so that the next one comes after it.
+func (r *Runner) standsInLine(ctx context.Context, name string) error {
+	there := fact{check: func(_ *Runner, s journal.State) finding {
+		c, _ := s.Contestant(name)
+		ok := c.Node != "" || c.Belief == journal.Holds || c.Belief == journal.Waiting && len(c.Watches) > 0
+		return finding{ok: ok, is: believes(c.Belief)(r, c).is}
+	}}
+	limit := r.patience()
+	found, err := r.until(ctx, there, limit, func(f finding) bool { return f.ok })
+	if err == nil && !found.ok {
+		err = fmt.Errorf("%w: %s is not in line within %s; %s", ErrExpectation, name, secs(limit), found.is)
+	}
+	return err
+}
