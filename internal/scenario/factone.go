@@ -55,7 +55,12 @@ var aspects = map[string]aspect{
 	"failed":    believes(journal.Failed),
 	"running":   process(journal.Running),
 	"stopped":   process(journal.Stopped),
-	"dead":      process(journal.Killed, journal.Gone),
+	"dead": func(r *Runner, c journal.ContestantState) finding {
+		if how, gone := r.watch.exited[c.Who]; gone {
+			return finding{ok: true, is: fmt.Sprintf("the process of %s (pid %d) is gone: %s", c.Who, c.PID, how)}
+		}
+		return finding{is: fmt.Sprintf("the process of %s (pid %d) is there", c.Who, c.PID)}
+	},
 	"connected": func(_ *Runner, c journal.ContestantState) finding {
 		return finding{ok: c.Connected, is: connection(c)}
 	},

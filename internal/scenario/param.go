@@ -52,7 +52,7 @@ func (p *Param) set(value string) error {
 	if kind == aNumber && value == "0" && p.kind == aDuration {
 		kind, value = aDuration, "0s"
 	}
-	if p.kind != kind && (p.kind != aWord || !isName(value)) {
+	if p.kind == aWord && !isName(value) || p.kind != aWord && p.kind != kind {
 		return fmt.Errorf("%s is %q: it must be %s", p.Name, value, p.kind)
 	}
 	if p.low != "" && (amount(value) < amount(p.low) || amount(value) > amount(p.high)) {

@@ -58,7 +58,7 @@ func NewRunner(s *Script, stage Stage, j *journal.Journal) *Runner {
 	return &Runner{
 		script: s, stage: stage, j: j, sub: j.Subscribe(0), fold: journal.NewFolder(),
 		names: map[string]string{},
-		watch: watch{signalled: map[string]time.Time{}, believing: map[string]bool{}},
+		watch: watch{signalled: map[string]time.Time{}, exited: map[string]string{}, believing: map[string]bool{}},
 	}
 }
 
@@ -164,6 +164,7 @@ type watch struct {
 	believing map[string]bool
 	grants    []grant // the last two
 	signalled map[string]time.Time
+	exited    map[string]string // how
 	lastFired time.Time // the last watch event
 }
 
@@ -189,6 +190,7 @@ func (r *Runner) take(e *journal.Event) bool {
 			delete(r.watch.believing, e.Who)
 		}
 	case journal.Exited:
+		r.watch.exited[e.Who] = e.Text
 		delete(r.watch.believing, e.Who)
 	case journal.Request, journal.CloseSession:
 		// Who asks the server to delete its node has given the lock up, whatever
