@@ -123,7 +123,7 @@ func (l *log) waitKind(t testing.TB, n int, k contestant.Kind) contestant.Report
 }
 
 func spec(members ...contestant.Member) contestant.Spec {
-	return contestant.Spec{Args: []string{}, Env: []string{roleEnv + "=child"}, Members: members}
+	return contestant.Spec{Args: []string{}, Env: []string{roleEnv + "=child", "GORACE=atexit_sleep_ms=0"}, Members: members}
 }
 
 func spawn(t testing.TB, on func(contestant.Report), members ...contestant.Member) *contestant.Process {

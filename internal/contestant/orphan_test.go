@@ -58,7 +58,7 @@ func ended(pid int) bool {
 
 func TestProcess_killParent_nobodyLeftWithin2s(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleEnv+"=parent")
+	cmd.Env = append(os.Environ(), roleEnv+"=parent", "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestProcess_killParent_nobodyLeftWithin2s(t *testing.T) {
 func raw(t *testing.T) (cmd *exec.Cmd, in io.WriteCloser, out io.ReadCloser) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleEnv+"=child")
+	cmd.Env = append(os.Environ(), roleEnv+"=child", "GORACE=atexit_sleep_ms=0")
 	in, err := cmd.StdinPipe()
 	must(t, err)
 	out, err = cmd.StdoutPipe()
