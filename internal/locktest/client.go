@@ -130,6 +130,9 @@ func (c *Client) Cut() {
 	c.relay.Cut()
 }
 
+// Refuse turns new connections away while it is on.
+func (c *Client) Refuse(on bool) { c.relay.Refuse(on) }
+
 // Delay holds everything up by d in each direction.
 func (c *Client) Delay(d time.Duration) {
 	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "delay", Text: d.String()})

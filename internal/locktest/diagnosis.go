@@ -29,8 +29,8 @@ type Step struct {
 }
 
 const (
-	textWidth   = 70 // of the sentence
-	effectAfter = 38 // what a step did is padded to this many columns
+	textWidth = 70 // of the sentence
+	minWhat   = 25 // what a step did is padded to at least so many columns
 )
 
 // String is the message for people: code, sentence, steps.
@@ -44,14 +44,17 @@ func (d Diagnosis) String() string {
 		return b.String()
 	}
 	b.WriteString("what happened\n")
-	who := 1
+	who, what := 1, minWhat
 	for _, s := range d.Steps {
 		who = max(who, len(s.Who))
+		if s.Effect != "" {
+			what = max(what, len(s.Text))
+		}
 	}
 	for _, s := range d.Steps {
 		line := fmt.Sprintf("  %-*s  %s", who, s.Who, s.Text)
 		if s.Effect != "" {
-			line = fmt.Sprintf("%-*s -> %s", effectAfter, line, s.Effect)
+			line = fmt.Sprintf("  %-*s  %-*s  -> %s", who, s.Who, what, s.Text, s.Effect)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

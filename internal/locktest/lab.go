@@ -20,8 +20,11 @@ import (
 // Session is the session timeout that clients ask for unless told otherwise.
 const Session = 2 * time.Second
 
+// Quiet is how long nothing may move before the watchdog says that nothing will
+// move any more.
+const Quiet = 2 * time.Second
+
 const (
-	quietLimit = 2 * time.Second  // nothing on the wire for so long: nobody will move again
 	hardLimit  = 12 * time.Second // no single wait takes longer
 	callBudget = 60               // requests of one client while it should wait
 )
@@ -69,7 +72,7 @@ func New(t testing.TB) *Lab {
 		t: t, ensemble: ensemble, server: ensemble.Connect(),
 		path:    fmt.Sprintf("%s/%s-%d", ensemble.Chroot(), exercise(), labs.Add(1)),
 		names:   newNamer(),
-		quiet:   quietLimit,
+		quiet:   Quiet,
 		changed: make(chan struct{}),
 		stir:    make(chan struct{}, 1),
 	}

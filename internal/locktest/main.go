@@ -24,6 +24,7 @@ var shared struct {
 	sync.Mutex
 	outcome  Outcome // its Code is set by the first diagnosis
 	started  bool
+	alone    bool
 	ensemble *zkserver.Ensemble
 	err      error
 }
@@ -32,6 +33,14 @@ var shared struct {
 // that needs it, so that pure exercises need none. Main leaves the outcome
 // behind and exits.
 func Main(m *testing.M) { os.Exit(run(m)) }
+
+// MainAlone is Main for an exercise that reads the server's own counters, which
+// other clients would disturb: it starts a server of its own even when
+// ZKLAB_SERVERS names one, if that is possible.
+func MainAlone(m *testing.M) {
+	shared.alone = true
+	Main(m)
+}
 
 func run(m *testing.M) int {
 	code := m.Run()
@@ -67,9 +76,7 @@ func server(t testing.TB) *zkserver.Ensemble {
 		shared.started = true
 		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 		defer cancel()
-		shared.ensemble, shared.err = zkserver.Start(ctx, zkserver.Options{
-			Progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) },
-		})
+		shared.ensemble, shared.err = start(ctx, shared.alone)
 	}
 	ensemble, err := shared.ensemble, shared.err
 	shared.Unlock()
@@ -83,6 +90,23 @@ func server(t testing.TB) *zkserver.Ensemble {
 	}
 	fail(t, Diagnosis{Code: CodeNoServer, Says: fmt.Sprintf("the exercise cannot be judged: %v: %v", ErrNoServer, err)}, nil)
 	return nil
+}
+
+func start(ctx context.Context, alone bool) (*zkserver.Ensemble, error) {
+	o := zkserver.Options{Progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
+	named := os.Getenv("ZKLAB_SERVERS")
+	if !alone || named == "" || os.Getenv("ZKLAB_BACKEND") == zkserver.External {
+		return zkserver.Start(ctx, o)
+	}
+	if err := os.Unsetenv("ZKLAB_SERVERS"); err != nil {
+		return nil, err
+	}
+	e, err := zkserver.Start(ctx, o)
+	if errors.Is(err, zkserver.ErrUnavailable) {
+		o.Servers = named
+		return zkserver.Start(ctx, o)
+	}
+	return e, err
 }
 
 // Fail ends the test with a diagnosis. Tests that need no server use it; others

@@ -324,6 +324,16 @@ func (q *Queue) Release(name string) {
 	q.checkHerd(m, sleepers, since)
 }
 
+// MustHandOver requires that one member holds the lock after another has released
+// it in some way of the test's own.
+func (q *Queue) MustHandOver(from, to string) {
+	q.t.Helper()
+	m := q.members[from]
+	m.acquire = nil
+	q.believe(m, journal.Released, nil)
+	q.MustHold(to)
+}
+
 func (q *Queue) checkGone(m *Member, node string, since time.Time) {
 	q.t.Helper()
 	if node == "" {

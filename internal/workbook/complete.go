@@ -11,7 +11,7 @@ import (
 
 // Bounds for the length of a lesson's text, in words.
 const (
-	minWords = 300
+	minWords = 400
 	maxWords = 900
 )
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -92,11 +93,14 @@ func inFront(me string, children []string) (string, error) {
 	return front, nil
 }
 
-// number is the sequence number at the end of a name: its last ten characters.
+// number is the number that the server gave, and false when the name is not one of
+// this lock's.
 func number(name string) (int, bool) {
-	if len(name) < 10 {
+	i := strings.LastIndex(name, "lock-")
+	if i < 0 {
 		return 0, false
 	}
-	n, err := strconv.Atoi(name[len(name)-10:])
-	return n, err == nil
+	digits := name[i+len("lock-"):]
+	n, err := strconv.Atoi(digits)
+	return n, err == nil && len(digits) == 10
 }

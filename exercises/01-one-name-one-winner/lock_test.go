@@ -1,0 +1,96 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"zklab/internal/locktest"
+)
+
+func TestMain(m *testing.M) { locktest.Main(m) }
+
+// instance is one of the machines that run the nightly settlement.
+type instance struct {
+	*locktest.Client
+	call *locktest.Call
+	won  bool
+}
+
+// claim lets an instance try, and does not wait for it.
+func claim(lab *locktest.Lab, c *locktest.Client) *instance {
+	i := &instance{Client: c}
+	i.call = c.Do("Claim", func(context.Context) (err error) {
+		i.won, err = Claim(c.Conn, lab.Path()+"/settlement", c.Name)
+		return err
+	})
+	return i
+}
+
+// says is the step in which an instance says what it believes.
+func (i *instance) says() locktest.Step {
+	return locktest.Step{Who: i.Name, Text: fmt.Sprintf("Claim returned %v, %v", i.won, i.call.Err())}
+}
+
+func newLab(t *testing.T) *locktest.Lab {
+	lab := locktest.New(t)
+	if locktest.IsTODO(taken()) {
+		lab.Fail(locktest.TODO("taken"))
+	}
+	return lab
+}
+
+// Three instances try, one after another. The first wins, the others see that
+// they have lost, and that is no error.
+func TestOneWins(t *testing.T) {
+	lab := newLab(t)
+	start := time.Now()
+	steps := func(i *instance) []locktest.Step {
+		return append(lab.Steps(start, locktest.Doing("create", "exists", "existsW", "get", "getW", "set")), i.says())
+	}
+	a := claim(lab, lab.Client("A"))
+	lab.Until(a.call.Ended)
+	lab.CallFailed(a.Client, "Claim", a.call)
+	if !a.won {
+		lab.Fail(locktest.Diagnosis{Code: "NOBODY-WINS",
+			Says:  "A was alone, and yet Claim told it that somebody else had won.",
+			Steps: steps(a)})
+	}
+	for _, name := range []string{"B", "C"} {
+		i := claim(lab, lab.Client(name))
+		lab.Until(i.call.Ended)
+		switch {
+		case i.won:
+			lab.Fail(locktest.Diagnosis{Code: "IGNORES-ERROR",
+				Says:  fmt.Sprintf("A has won, and %s believes that it has won too. The server told it otherwise: the error of Create is the answer to \"who was first?\".", name),
+				Steps: steps(i)})
+		case i.call.Err() != nil:
+			lab.Fail(locktest.Diagnosis{Code: "LOSER-FAILS",
+				Says:  fmt.Sprintf("%s has lost, which is one of the two normal outcomes, but Claim reports it as a failure: %q.", name, i.call.Err()),
+				Steps: steps(i)})
+		}
+	}
+}
+
+// Two instances try at the same moment: whatever one of them sees before it
+// creates the node may be out of date when it does.
+func TestTwoAtOnce(t *testing.T) {
+	lab := newLab(t)
+	start := time.Now()
+	slow, fast := lab.Client("B"), lab.Client("A")
+	slow.Delay(60 * time.Millisecond) // time enough for A between two of B's requests
+	b := claim(lab, slow)
+	lab.Until(func() bool {
+		return b.call.Ended() || slow.Did(start, "create", "exists", "existsW", "get", "getW", "children", "childrenW")
+	})
+	a := claim(lab, fast)
+	lab.Until(func() bool { return a.call.Ended() && b.call.Ended() })
+	lab.CallFailed(fast, "Claim", a.call)
+	if a.won == b.won || b.call.Err() != nil {
+		lab.Fail(locktest.Diagnosis{Code: "CHECK-THEN-ACT",
+			Says: "B looked first, saw nobody, and then went on as if that were still true. " +
+				"Between its look and its create A came. Only the create itself can tell who was first.",
+			Steps: append(lab.Steps(start, locktest.Doing("create", "exists", "existsW", "get", "getW", "set", "children")), a.says(), b.says())})
+	}
+}

@@ -1,0 +1,120 @@
+package lock
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/locktest"
+)
+
+func TestMain(m *testing.M) { locktest.Main(m) }
+
+// scene is a node that H has created, and W, which waits until it is gone.
+type scene struct {
+	*locktest.Lab
+	t     *testing.T
+	h, w  *locktest.Client
+	node  string
+	call  *locktest.Call
+	start time.Time
+}
+
+func newScene(t *testing.T) *scene {
+	lab := locktest.New(t)
+	return &scene{Lab: lab, t: t, h: lab.Client("H"), w: lab.Client("W"), node: lab.Path() + "/door", start: time.Now()}
+}
+
+// must is for H, whose calls work.
+func (s *scene) must(_ any, err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scene) create() {
+	s.must(s.h.Conn.Create(s.node, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))
+}
+func (s *scene) change() { s.must(s.h.Conn.Set(s.node, []byte("painted"), -1)) }
+func (s *scene) remove() { s.must(nil, s.h.Conn.Delete(s.node, -1)) }
+
+func (s *scene) wait() {
+	s.call = s.w.Do("WaitGone", func(context.Context) error { return WaitGone(s.w.Conn, s.node) })
+}
+
+func (s *scene) polls() bool { return s.w.BlindReads() > 4 }
+
+// look gives the diagnoses that can be given at any time.
+func (s *scene) look() {
+	s.t.Helper()
+	s.CallFailed(s.w, "WaitGone", s.call)
+	if s.polls() {
+		s.Fail(locktest.Diagnosis{Code: "POLLING",
+			Says:  "W asks again and again whether the node is still there. A watch costs one request, and the server speaks up by itself.",
+			Steps: s.Steps(s.start, locktest.By("W"))})
+	}
+}
+
+// mustEnd requires that WaitGone returns; code and says are for when it does not.
+func (s *scene) mustEnd(code, says string) {
+	s.t.Helper()
+	s.Until(func() bool { return s.call.Ended() || s.polls() })
+	s.look()
+	if !s.call.Ended() {
+		s.Fail(locktest.Diagnosis{Code: code, Says: says, Steps: append(
+			s.Steps(s.start, locktest.Any(locktest.By("W"), locktest.Doing("set", "delete"))),
+			locktest.Step{Who: "W", Text: "still waiting"})})
+	}
+}
+
+// There is no node to begin with.
+func TestGoneAlready(t *testing.T) {
+	s := newScene(t)
+	s.wait()
+	s.mustEnd("STUCK", "There was no node when W came, so it should have returned at once. It left a watch on a node that nobody will create, and waits for ever.")
+}
+
+// The node changes, and later it goes. Only then is it gone.
+func TestItChangesBeforeItGoes(t *testing.T) {
+	s := newScene(t)
+	s.create()
+	s.wait()
+	armed := func() bool { return len(s.w.Armed()) > 0 || s.call.Ended() || s.polls() }
+	s.Until(armed)
+	s.look()
+	if s.call.Ended() {
+		s.Fail(locktest.Diagnosis{Code: "WRONG-EVENT",
+			Says:  "WaitGone has returned although the node is there and nothing has happened to it.",
+			Steps: append(s.Steps(s.start, locktest.By("W")), locktest.Step{Who: "W", Text: "WaitGone returned", Effect: "door still there"})})
+	}
+	s.change()
+	s.Until(func() bool { return s.w.Did(s.start, "woken") })
+	s.Patient(700 * time.Millisecond) // one that sets no new watch never will
+	s.Until(armed)
+	s.Patient(locktest.Quiet)
+	s.look()
+	if s.call.Ended() {
+		s.Fail(locktest.Diagnosis{Code: "WRONG-EVENT",
+			Says: "W was woken because the node's data changed, and took it for gone. An event says that something happened; what, its type says, and only a new look tells how things are.",
+			Steps: append(s.Steps(s.start, locktest.Any(locktest.By("W"), locktest.Doing("set"))),
+				locktest.Step{Who: "W", Text: "WaitGone returned", Effect: "door still there"})})
+	}
+	s.remove()
+	s.mustEnd("ONE-SHOT", "W had one watch, and the first event, a change of data, used it up. It set no new one, so when the node went nobody told it.")
+}
+
+// The node goes between two requests of W, if W makes two.
+func TestItGoesWhileYouLook(t *testing.T) {
+	s := newScene(t)
+	s.create()
+	s.w.Delay(60 * time.Millisecond)
+	s.wait()
+	s.Until(func() bool {
+		return s.call.Ended() || s.w.Did(s.start, "get", "getW", "exists", "existsW", "children", "childrenW")
+	})
+	s.remove()
+	s.mustEnd("STUCK", "The node went after W had seen it and before W had set its watch. The watch came too late for the event, and no other will come. Look and watch must be one request.")
+}

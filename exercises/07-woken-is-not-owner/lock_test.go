@@ -1,0 +1,71 @@
+package lock
+
+import (
+	"path"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/locktest"
+)
+
+func TestMain(m *testing.M) { locktest.Main(m) }
+
+func newLock(conn *zk.Conn, path string) locktest.Locker { return New(conn, path) }
+
+// A client in the middle of the line dies. Whoever stood behind it is woken, and
+// it is still not its turn.
+func TestMiddleClientDies(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A", "B", "C", "D")
+	b, c := q.Member("B"), q.Member("C")
+	start := time.Now()
+	b.Kill()
+	q.Until(func() bool { return c.Ended() || c.Did(start, "woken") && (len(c.Armed()) > 0 || len(c.Creates()) > 1) })
+	if c.Holds() {
+		a := q.Member("A")
+		q.Fail(locktest.Diagnosis{Code: "WOKEN-IS-NOT-OWNER",
+			Says: "A and C hold the lock at the same moment: C entered because its watch fired. Being woken is a reason to look again, not permission to enter.",
+			Steps: append(q.Steps(time.Time{}, locktest.Any(
+				locktest.Both(locktest.By("C"), locktest.Doing("getW", "existsW", "woken", "entered")), locktest.Doing("killed"))),
+				locktest.Step{Who: "A", Text: path.Base(a.Node()) + " still there"})})
+	}
+	if len(c.Creates()) > 1 {
+		q.Fail(locktest.Diagnosis{Code: "REQUEUES",
+			Says:  "C took a new number when it was woken. It had come before D, and now D goes first. Keep your node while you wait: it is your place.",
+			Steps: q.Steps(start, locktest.Any(locktest.Both(locktest.By("C"), locktest.Doing("woken", "create", "delete")), locktest.Doing("killed")))})
+	}
+	q.MustWait("C", "D")
+	q.Release("A")
+	q.MustHold("C")
+	q.MustWait("D")
+	q.Release("C")
+	q.MustHold("D")
+	q.Release("D")
+	q.Done()
+}
+
+// Somebody deletes the node of a client that waits. Its turn will never come.
+func TestOwnNodeIsGone(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A", "B")
+	b := q.Member("B")
+	start := time.Now()
+	if err := q.Observer().Delete(b.Node(), -1); err != nil {
+		t.Fatal(err)
+	}
+	q.Release("A")
+	q.Until(func() bool { return b.Ended() || b.BlindReads() > 4 })
+	if b.Err() != nil {
+		q.Done()
+		return
+	}
+	says := "An administrator has deleted B's node. B does not notice, and waits for ever for a turn that cannot come."
+	if b.Holds() {
+		says = "An administrator has deleted B's node, and B took the lock without one. The next client that comes finds the line empty and holds the lock as well."
+	}
+	q.Fail(locktest.Diagnosis{Code: "OWN-NODE-GONE", Says: says,
+		Steps: append([]locktest.Step{{Who: "admin", Text: "delete    " + path.Base(b.Node()) + " (B)"}},
+			q.Steps(start, locktest.Doing("delete", "woken", "children", "childrenW", "entered"))...)})
+}

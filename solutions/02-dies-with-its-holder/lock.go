@@ -1,0 +1,31 @@
+// Package lock is exercise 02: the claim that dies with its holder.
+package lock
+
+import (
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Claim tries to become the one instance that runs: it creates path, with its own
+// name inside. It returns true for the winner and false for everybody else.
+func Claim(conn *zk.Conn, path, me string) (bool, error) {
+	// SOLUTION-BEGIN Create path with me as its data, as the kind of node that goes
+	// | when this instance dies. zk.ErrNodeExists means that somebody else has won.
+	_, err := conn.Create(path, []byte(me), zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	if errors.Is(err, zk.ErrNodeExists) {
+		return false, nil
+	}
+	return err == nil, err
+	// SOLUTION-END
+}
+
+// Stop is called when an instance shuts down in good order, whether it has won or
+// not. Another instance should be able to take over at once.
+func Stop(conn *zk.Conn, path string) error {
+	// SOLUTION-BEGIN End this instance's session, so that the server need not wait
+	// | until it has heard nothing for the session timeout.
+	conn.Close()
+	return nil
+	// SOLUTION-END
+}

@@ -1,0 +1,141 @@
+// Package lock is exercise 08: giving up without leaving a trace.
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Mutex is a lock that many clients share by its path. Create one with New.
+type Mutex struct {
+	conn *zk.Conn
+	path string // the lock's path; it exists
+	node string // full path of this client's node while it is in line
+}
+
+// New returns a Mutex on path. Nothing happens at the server yet.
+func New(conn *zk.Conn, path string) *Mutex {
+	return &Mutex{conn: conn, path: path}
+}
+
+// Acquire waits until this client holds the lock, or until ctx ends. When it
+// returns an error, this client has no node in line.
+func (m *Mutex) Acquire(ctx context.Context) error {
+	var err error
+	m.node, err = m.conn.Create(m.path+"/lock-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		return err
+	}
+	// SOLUTION-BEGIN Call wait. When it fails, take your node out of the line before you
+	// | return its error.
+	if err := m.wait(ctx); err != nil {
+		return errors.Join(err, m.leave())
+	}
+	return nil
+	// SOLUTION-END
+}
+
+// AcquireWithin is Acquire for at most so many milliseconds. It returns true when
+// this client holds the lock, and false, without an error, when the time was up.
+func (m *Mutex) AcquireWithin(ctx context.Context, milliseconds int) (bool, error) {
+	// SOLUTION-BEGIN Give ctx a deadline (context.WithTimeout) and call Acquire. That the
+	// | time was up is context.DeadlineExceeded.
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(milliseconds)*time.Millisecond)
+	defer cancel()
+	err := m.Acquire(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return false, nil
+	}
+	return err == nil, err
+	// SOLUTION-END
+}
+
+// wait returns nil when it is this client's turn, and an error when its turn will
+// not come: ctx has ended, or its own node is gone.
+func (m *Mutex) wait(ctx context.Context) error {
+	// SOLUTION-BEGIN As in lesson 07, but do not wait longer than ctx: select between the
+	// | watch and ctx.Done().
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		children, _, err := m.conn.Children(m.path)
+		if err != nil {
+			return err
+		}
+		front, err := inFront(path.Base(m.node), children)
+		if err != nil {
+			return err
+		}
+		if front == "" {
+			return nil
+		}
+		_, _, gone, err := m.conn.GetW(m.path + "/" + front)
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	// SOLUTION-END
+}
+
+// leave takes this client's node out of the line. That it is gone already is fine.
+func (m *Mutex) leave() error {
+	err := m.conn.Delete(m.node, -1)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// Release gives the lock back.
+func (m *Mutex) Release(ctx context.Context) error { return m.leave() }
+
+// inFront is lesson 05's answer: the child that stands right in front of me, ""
+// when nobody does.
+func inFront(me string, children []string) (string, error) {
+	mine, ok := number(me)
+	if !ok {
+		return "", fmt.Errorf("%s has no number", me)
+	}
+	front, best, found := "", -1, false
+	for _, child := range children {
+		n, ok := number(child)
+		switch {
+		case child == me:
+			found = true
+		case ok && n < mine && n > best:
+			front, best = child, n
+		}
+	}
+	if !found {
+		return "", fmt.Errorf("%s is not in line any more", me)
+	}
+	return front, nil
+}
+
+// number is the number that the server gave, and false when the name is not one of
+// this lock's.
+func number(name string) (int, bool) {
+	i := strings.LastIndex(name, "lock-")
+	if i < 0 {
+		return 0, false
+	}
+	digits := name[i+len("lock-"):]
+	n, err := strconv.Atoi(digits)
+	return n, err == nil && len(digits) == 10
+}
