@@ -15,7 +15,12 @@ import (
 
 const aptLimit = 3 * time.Minute // one command
 
-var errNoApt = errors.New("this system has no apt-get with dpkg-deb")
+var (
+	errNoApt   = errors.New("this system has no apt-get with dpkg-deb")
+	errNoLists = errors.New("no package lists could be fetched")
+
+	aptTools = []string{"apt-get", "apt-cache", "apt-config", "dpkg-deb"}
+)
 
 // apt downloads packages without being root, and without touching anything but
 // its own folder: the package lists, the caches and the (empty) list of what is
@@ -30,7 +35,7 @@ type apt struct {
 
 // newApt sets up the private state in dir. It returns errNoApt without apt.
 func newApt(ctx context.Context, dir string, say func(string, ...any), extra []string) (*apt, error) {
-	for _, tool := range []string{"apt-get", "apt-cache", "apt-config", "dpkg-deb"} {
+	for _, tool := range aptTools {
 		if _, err := exec.LookPath(tool); err != nil {
 			return nil, errNoApt
 		}
@@ -126,7 +131,7 @@ func (a *apt) update(ctx context.Context) error {
 		if err == nil {
 			err = errors.New(lastComplaint(out))
 		}
-		return fmt.Errorf("no package lists could be fetched: %w", err)
+		return fmt.Errorf("%w: %w", errNoLists, err)
 	}
 	names, err := a.command(ctx, "apt-cache", "pkgnames")
 	if err != nil {

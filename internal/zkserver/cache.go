@@ -3,6 +3,7 @@ package zkserver
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"crypto/rand"
 )
 
 // store keeps fetched software in the user's cache, one folder an entry. An
@@ -71,8 +70,8 @@ func (s store) intact(entry string) bool {
 }
 
 // fill makes the entry unless it is intact. Of several processes one makes it
-// and the others wait. What make leaves in the folder becomes the entry.
-func (s store) fill(ctx context.Context, entry string, say func(string, ...any), make func(dir string) error) error {
+// and the others wait. What build leaves in the folder becomes the entry.
+func (s store) fill(ctx context.Context, entry string, say func(string, ...any), build func(dir string) error) error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return fmt.Errorf("the cache folder cannot be made: %w", err)
 	}
@@ -90,7 +89,7 @@ func (s store) fill(ctx context.Context, entry string, say func(string, ...any),
 		return fmt.Errorf("the cache folder cannot be written: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	if err := make(dir); err != nil {
+	if err := build(dir); err != nil {
 		return err
 	}
 	if err := writeManifest(dir); err != nil {

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,6 +112,38 @@ func processesNaming(t *testing.T, folder string) []string {
 		}
 	}
 	return found
+}
+
+// TestGuardian_killedToo: with the guardian gone nobody removes the folder, and
+// the kernel still ends the servers.
+func TestGuardian_killedToo_serversEnd(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has a parent-death signal")
+	}
+	tmp := t.TempDir()
+	cmd := startHelper(t, tmp, "1", "paused")
+	for _, p := range processesNaming(t, tmp) {
+		if strings.Contains(p, "zklab-guardian") {
+			pid, err := strconv.Atoi(strings.Fields(p)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := kill9(pid); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := kill9(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	left := processesNaming(t, tmp)
+	for end := time.Now().Add(afterDeath); len(left) > 0 && time.Now().Before(end); left = processesNaming(t, tmp) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
 }
 
 func TestClose_leavesNoProcessAndNoFolder(t *testing.T) {

@@ -20,6 +20,8 @@
 // checks their signatures. Without apt, the Apache release is taken: its SHA-512
 // comes from the same site, so it proves that the download is whole, not who made
 // it. ZKLAB_ZOOKEEPER_URL names another place for the release.
+// ZKLAB_IGNORE_INSTALLED=zookeeper, java or all has the installed ones ignored, so
+// that they are fetched.
 //
 // A backend for container engines lives in a package of its own and adds itself
 // with [Register].

@@ -16,8 +16,17 @@ type finder struct {
 	cache  func() (string, error) // our folder in the user's cache
 }
 
+// ignoreEnv names what is not to be looked for on the system, so that it is
+// fetched: "zookeeper", "java", or "all".
+const ignoreEnv = "ZKLAB_IGNORE_INSTALLED"
+
 func systemFinder() finder {
 	return finder{getenv: os.Getenv, cache: cacheFolder}
+}
+
+func (f finder) ignores(what string) bool {
+	v := f.getenv(ignoreEnv)
+	return v == what || v == "all"
 }
 
 // cacheFolder is the only place where fetched software is put.
@@ -39,6 +48,23 @@ type installation struct {
 // zookeeper returns the first installation found, or nil and where it looked.
 func (f finder) zookeeper() (*installation, []string) {
 	var looked []string
+	if !f.ignores("zookeeper") {
+		var in *installation
+		if in, looked = f.installedZookeeper(); in != nil {
+			return in, nil
+		}
+	}
+	if in := f.cachedZookeeper(); in != nil {
+		return in, nil
+	}
+	if dir, err := f.cache(); err == nil {
+		looked = append(looked, dir)
+	}
+	return nil, looked
+}
+
+func (f finder) installedZookeeper() (*installation, []string) {
+	var looked []string
 	if home := f.getenv("ZOOKEEPER_HOME"); home != "" {
 		looked = append(looked, "ZOOKEEPER_HOME="+home)
 		if in := release(home); in != nil {
@@ -55,12 +81,6 @@ func (f finder) zookeeper() (*installation, []string) {
 		if in := release(home); in != nil {
 			return in, nil
 		}
-	}
-	if in := f.cachedZookeeper(); in != nil {
-		return in, nil
-	}
-	if dir, err := f.cache(); err == nil {
-		looked = append(looked, dir)
 	}
 	return nil, looked
 }

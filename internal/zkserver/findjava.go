@@ -77,6 +77,9 @@ func (f finder) cachedJava(ctx context.Context) *javaRuntime {
 // javaCandidates are the files that may be a Java, the user's choice first.
 func (f finder) javaCandidates() []string {
 	var bins []string
+	if f.ignores("java") {
+		return nil
+	}
 	if home := f.getenv("JAVA_HOME"); home != "" {
 		bins = append(bins, filepath.Join(home, "bin", "java"))
 	}

@@ -77,9 +77,11 @@ func (s *javaServer) launch() error {
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), s.env...)
-	if s.proc, err = startProcess(cmd, s.house.guard.group()); err != nil {
+	p, err := startProcess(cmd, s.house.guard.group())
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStart, err)
 	}
+	s.proc = p
 	return nil
 }
 
