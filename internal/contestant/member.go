@@ -213,7 +213,8 @@ func (m *member) leave(ctx context.Context) error {
 		m.giveUp()
 	case pausing:
 		m.timer.Stop()
-		m.phase = idle
+		m.again = false
+		m.endRound(Released, nil)
 	default:
 		return errors.New("it neither holds nor waits")
 	}
