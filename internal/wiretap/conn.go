@@ -29,6 +29,7 @@ type conn struct {
 	server  *net.TCPConn // nil until dialled
 	addr    string       // of server
 	session int64
+	asked   int64   // the session the client wants to go on with; 0: a new one
 	greeted [3]bool // the first frame of a direction has passed
 	pending []pending
 	told    bool    // Closed was reported
@@ -62,7 +63,7 @@ func (c *conn) start(p *pump) {
 func (c *conn) dial() *net.TCPConn {
 	server, addr, err := c.r.dial(c.ctx)
 	if err != nil {
-		c.closedBy(Frame{Kind: Turned, Text: err.Error()})
+		c.closedBy(Frame{Kind: Turned, Dir: ToServer, Text: err.Error()})
 		abort(c.client)
 		c.shut()
 		return nil

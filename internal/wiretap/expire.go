@@ -85,12 +85,12 @@ func (r *Relay) ExpireSessionID(ctx context.Context, id int64) error {
 	if !ok {
 		return ErrNoSession
 	}
-	err := endSession(ctx, s)
+	err := r.endSession(ctx, s)
 	if err == nil || errors.Is(err, ErrSessionOver) {
 		r.sessions.remove(s.id)
 	}
 	if err != nil && !errors.Is(err, ErrSessionOver) {
-		return fmt.Errorf("wiretap: session 0x%x was not ended at %s: %w", uint64(s.id), s.server, err)
+		return fmt.Errorf("wiretap: session 0x%x was not ended: %w", uint64(s.id), err)
 	}
 	return err
 }
@@ -101,10 +101,24 @@ func (r *Relay) Session() (id int64, timeout time.Duration, ok bool) {
 	return s.id, s.timeout, ok
 }
 
-// endSession takes the session over on a connection of its own and closes it.
+// endSession ends the session at the server it was established at or, if that
+// cannot be reached, at another.
+func (r *Relay) endSession(ctx context.Context, s session) error {
+	var failed error
+	for _, addr := range append([]string{s.server}, r.targets...) {
+		err := takeOver(ctx, addr, s)
+		if err == nil || errors.Is(err, ErrSessionOver) || ctx.Err() != nil {
+			return err
+		}
+		failed = errors.Join(failed, fmt.Errorf("%s: %w", addr, err))
+	}
+	return failed
+}
+
+// takeOver takes the session over on a connection of its own and closes it.
 // The server accepts that from whoever knows the password.
-func endSession(ctx context.Context, s session) error {
-	conn, err := dialServer(ctx, s.server)
+func takeOver(ctx context.Context, addr string, s session) error {
+	conn, err := dialServer(ctx, addr)
 	if err != nil {
 		return err
 	}

@@ -176,9 +176,7 @@ func TestDelay_addsToTheRoundTrip(t *testing.T) {
 	r.Delay(time.Hour) // nothing can wait for this
 	answer := make(chan error, 1)
 	go func() { _, _, err := c.Exists("/"); answer <- err }()
-	for r.Counters().Held == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the request is held", func() bool { return r.Counters().Held > 0 })
 	r.Heal()
 	must(t, <-answer)
 }
@@ -204,6 +202,10 @@ func TestExpireSession_nodeGoesAtOnceClientLearnsLater(t *testing.T) {
 	}
 	r.Heal()
 	waitState(t, events, zk.StateExpired)
+	waitState(t, events, zk.StateHasSession)
+	if id, _, ok := r.Session(); !ok || id != c.SessionID() {
+		t.Errorf("session %x, the client has %x", id, c.SessionID())
+	}
 }
 
 func TestExpireSession_returnsWhenTheContextEnds(t *testing.T) {

@@ -152,3 +152,13 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// eventually waits for something that no frame tells.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("it never came to be that %s", what)
+		}
+	}
+}

@@ -210,16 +210,12 @@ func TestReports_slowReceiver(t *testing.T) {
 	q := newReports(func(f Frame) { <-gate; seen = append(seen, f) })
 	go q.run()
 	q.put(Frame{Xid: 1})
-	for q.waiting() > 0 { // the receiver has it
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the receiver has a frame", func() bool { return q.waiting() == 0 })
 	for i := range MaxQueuedFrames + extra {
 		q.put(Frame{Xid: int32(i + 2)})
 	}
 	close(gate)
-	for q.waiting() > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "there is room again", func() bool { return q.waiting() == 0 })
 	q.put(Frame{Xid: -9})
 	q.end()
 	if len(seen) != MaxQueuedFrames+2 {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,23 +20,24 @@ func fake(t testing.TB) (addr string, conns <-chan *net.TCPConn) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	accepted := make(chan *net.TCPConn, 16)
+	var all []*net.TCPConn // kept to the end: one that is collected is closed
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
 			c, err := l.Accept()
 			if err != nil {
-				close(accepted)
 				return
 			}
-			must(t, c.SetDeadline(time.Now().Add(2*patience)))
+			_ = c.SetDeadline(time.Now().Add(2 * patience))
+			all = append(all, c.(*net.TCPConn))
 			accepted <- c.(*net.TCPConn)
 		}
 	}()
 	t.Cleanup(func() {
 		_ = l.Close()
 		<-done
-		for c := range accepted {
+		for _, c := range all {
 			_ = c.Close()
 		}
 	})
@@ -50,8 +53,9 @@ func frames(rnd *rand.Rand, n int) []byte {
 			size = MaxDecode + rnd.IntN(MaxDecode)
 		}
 		b = binary.BigEndian.AppendUint32(b, uint32(size))
-		for range size {
-			b = append(b, byte(rnd.Uint32()))
+		for end := len(b) + size; len(b) < end; {
+			b = binary.BigEndian.AppendUint64(b, rnd.Uint64())
+			b = b[:min(len(b), end)]
 		}
 	}
 	return b
@@ -209,9 +213,7 @@ func TestBlackHole_memoryIsBounded(t *testing.T) {
 	}
 	sent := make(chan error, 1)
 	go func() { sent <- sendAll(s, data) }()
-	for r.Counters().Held < MaxHeldBytes-64<<10 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the hole is full", func() bool { return r.Counters().Held >= MaxHeldBytes-64<<10 })
 	if held := r.Counters().Held; held > MaxHeldBytes {
 		t.Errorf("%d bytes held", held)
 	}
@@ -236,9 +238,7 @@ func TestBlackHole_newConnection(t *testing.T) {
 	must(t, err)
 	must(t, c.Close())
 	p.wait(t, "closed", kind(Closed))
-	for len(r.open()) > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the abandoned connection is forgotten", func() bool { return len(r.open()) == 0 })
 	c = dialRaw(t, r.Addr()).conn
 	_, err = c.Write([]byte{0, 0, 0, 1, 2})
 	must(t, err)
@@ -253,5 +253,33 @@ func TestBlackHole_newConnection(t *testing.T) {
 	case <-conns:
 		t.Error("the abandoned connection reached the server")
 	default:
+	}
+}
+
+// TestBlackHole_closeIsNotSeen: a server behind a hole does not hear that its client has
+// gone, until the hole closes. The relay does, and says so at once.
+func TestBlackHole_closeIsNotSeen(t *testing.T) {
+	addr, conns := fake(t)
+	r, p := relay(t, addr)
+	c := dialRaw(t, r.Addr()).conn
+	_, err := c.Write([]byte{0, 0, 0, 1, 1})
+	must(t, err)
+	s := <-conns
+	got := make([]byte, 5)
+	_, err = io.ReadFull(s, got)
+	must(t, err)
+	r.BlackHole(ToServer, true)
+	must(t, c.Close())
+	if f := p.wait(t, "closed", kind(Closed)); f.By != Client {
+		t.Errorf("closed by %s", f.By)
+	}
+	must(t, s.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
+	if _, err := s.Read(got); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the server heard of the end through the hole: %v", err)
+	}
+	must(t, s.SetReadDeadline(time.Now().Add(patience)))
+	r.Heal()
+	if _, err := s.Read(got); err != io.EOF {
+		t.Errorf("the server was not told after the hole closed: %v", err)
 	}
 }

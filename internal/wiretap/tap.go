@@ -64,7 +64,9 @@ func (c *conn) greeting(d Direction, body []byte, f *Frame) error {
 	c.greeted[d] = true
 	if d == ToServer {
 		f.Kind = SessionRequest
-		return decodeConnect(body, f)
+		err := decodeConnect(body, f)
+		c.asked = f.Session
+		return err
 	}
 	f.Kind = SessionReply
 	password, err := decodeConnected(body, f)
@@ -72,6 +74,9 @@ func (c *conn) greeting(d Direction, body []byte, f *Frame) error {
 		return err
 	}
 	c.session = f.Session
+	if f.Expired() {
+		c.r.sessions.remove(c.asked)
+	}
 	if f.Session != 0 && f.Timeout > 0 {
 		c.r.sessions.put(session{id: f.Session, password: string(password), timeout: f.Timeout, server: c.addr})
 	}
