@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/zktest"
 )
 
 // late is how far after its context an acquire may return on a busy machine.
@@ -178,5 +182,46 @@ func TestMutex_closedConnection_isAnError(t *testing.T) {
 		t.Errorf("Release on a closed connection: %v, want %v", err, zk.ErrConnectionClosed)
 	}
 	mustAcquire(t, b) // the session's end has freed the lock
+	mustRelease(t, b)
+}
+
+// The server goes and comes back with its data: sessions live on, and the watch of
+// the waiter, which the client library sets again, still wakes it.
+func TestMutex_serverRestart_waiterStillWakes(t *testing.T) {
+	server := zktest.Start(t, zkserver.Options{})
+	if !server.Servers()[0].Control() {
+		t.Skip("this server is not ours to restart")
+	}
+	addr := server.Servers()[0].Addr()
+	admin := connectTo(t, addr, 10*time.Second)
+	const lock = "/restarted"
+	if _, err := admin.Create(lock, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	a, b := New(connectTo(t, addr, 10*time.Second), lock), New(connectTo(t, addr, 10*time.Second), lock)
+	mustAcquire(t, a)
+	done := acquire(within(t, patience), b)
+	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		text, err := zkserver.Ask(within(t, patience), addr, "wchp")
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("b does not watch a: %q, %v", text, err)
+		}
+		if strings.Contains(text, a.Node()) {
+			break
+		}
+	}
+	if err := server.Servers()[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Servers()[0].Restart(within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-done:
+		t.Fatalf("b's acquire ended with the server: %v", err)
+	default:
+	}
+	mustRelease(t, a)
+	mustGet(t, "b's acquire", done)
 	mustRelease(t, b)
 }

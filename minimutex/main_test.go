@@ -48,12 +48,16 @@ func lockPath(t testing.TB) string {
 // connect opens a session of its own, through a tap when one is given.
 func connect(t testing.TB, session time.Duration, taps ...*tap) *zk.Conn {
 	t.Helper()
-	servers := []string{address(t)}
+	return connectTo(t, address(t), session, taps...)
+}
+
+func connectTo(t testing.TB, addr string, session time.Duration, taps ...*tap) *zk.Conn {
+	t.Helper()
 	dial := zk.WithDialer(net.DialTimeout)
 	if len(taps) == 1 {
 		dial = zk.WithDialer(taps[0].dial)
 	}
-	conn, events, err := zk.Connect(servers, session, zk.WithLogger(silent{}), dial)
+	conn, events, err := zk.Connect([]string{addr}, session, zk.WithLogger(silent{}), dial)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +69,7 @@ func connect(t testing.TB, session time.Duration, taps ...*tap) *zk.Conn {
 				return conn
 			}
 		case <-deadline:
-			t.Fatalf("no session at %v within %v", servers, patience)
+			t.Fatalf("no session at %v within %v", addr, patience)
 		}
 	}
 }
