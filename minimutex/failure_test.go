@@ -198,7 +198,8 @@ func TestMutex_serverRestart_waiterStillWakes(t *testing.T) {
 	if _, err := admin.Create(lock, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
-	a, b := New(connectTo(t, addr, 10*time.Second), lock), New(connectTo(t, addr, 10*time.Second), lock)
+	connB := connectTo(t, addr, 10*time.Second)
+	a, b := New(connectTo(t, addr, 10*time.Second), lock), New(connB, lock)
 	mustAcquire(t, a)
 	done := acquire(within(t, patience), b)
 	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
@@ -209,6 +210,9 @@ func TestMutex_serverRestart_waiterStillWakes(t *testing.T) {
 		if strings.Contains(text, a.Node()) {
 			break
 		}
+	}
+	if _, _, err := connB.Exists(lock); err != nil { // replies come in order: b knows of its watch
+		t.Fatal(err)
 	}
 	if err := server.Servers()[0].Kill(); err != nil {
 		t.Fatal(err)

@@ -70,3 +70,19 @@ func TestProcess_cutHolder_holdsAgain(t *testing.T) {
 	must(t, p.Release("amber"))
 	l.waitBelief(t, 1, "amber", contestant.Released)
 }
+
+// A session of one millisecond is asked for as it is; the server grants its own
+// shortest one, and everything works.
+func TestProcess_sessionOf1ms_works(t *testing.T) {
+	for _, recipe := range []string{"mini", "mutex"} {
+		l := newLog()
+		m := newMember(t, recipe, recipe)
+		m.Lock += recipe
+		m.Session, m.Join, m.Hold = time.Millisecond, true, time.Millisecond
+		spawn(t, l.add, m)
+		r := l.waitBelief(t, 1, recipe, contestant.Released)
+		if recipe == "mutex" && r.Timeout < 2*zktest.Need(t).Tick() {
+			t.Errorf("negotiated %v, which is below two ticks", r.Timeout)
+		}
+	}
+}

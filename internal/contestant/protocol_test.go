@@ -57,7 +57,7 @@ func TestMain_garbage_isRefusedAndHarmless(t *testing.T) {
 		`{"v":1,"op":"open"}`:                "without a member",
 		`{"v":1,"op":"open","member":{}}`:    "name",
 		open:                                 "of that name",
-		strings.Replace(strings.Replace(open, `"mini"`, `"maxi"`, 1), "amber", "m", 1): "known are mini, naive, unfair",
+		strings.Replace(strings.Replace(open, `"mini"`, `"maxi"`, 1), "amber", "m", 1): "known are mini, mutex, naive",
 		strings.Repeat("x", 3*contestant.MaxLine):                                      "more than",
 	} {
 		send(line)

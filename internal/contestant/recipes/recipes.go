@@ -7,8 +7,13 @@ import "zklab/internal/contestant"
 // All returns every recipe by its name, in a map that belongs to the caller.
 func All() map[string]contestant.Recipe {
 	return map[string]contestant.Recipe{
-		"mini":   mini,
-		"naive":  naive,
-		"unfair": unfair,
+		"mini":            mini,
+		"naive":           naive,
+		"unfair":          unfair,
+		"mutex":           mutex,
+		"read":            read,
+		"write":           write,
+		"semaphore":       semaphore,
+		"semaphore-mutex": semaphoreMutex,
 	}
 }

@@ -3,7 +3,6 @@ package recipes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -36,8 +35,14 @@ func address(t testing.TB) string { return zktest.Need(t).Servers()[0].Addr() }
 // at the test's end.
 func openLock(t testing.TB, r contestant.Recipe, lock string) contestant.Lock {
 	t.Helper()
+	return openMember(t, r, contestant.Member{Lock: lock})
+}
+
+func openMember(t testing.TB, r contestant.Recipe, m contestant.Member) contestant.Lock {
+	t.Helper()
 	there := make(chan struct{}, 16)
-	l, err := r(contestant.Member{Who: "m", Servers: address(t), Lock: lock, Session: 10 * time.Second},
+	m.Who, m.Servers, m.Session = "m", address(t), 10*time.Second
+	l, err := r(m,
 		func(s contestant.Session) {
 			if s.State == contestant.Connected && s.ID != 0 {
 				there <- struct{}{}
@@ -62,7 +67,7 @@ func within(t testing.TB) context.Context {
 }
 
 func forEach(t *testing.T, test func(t *testing.T, r contestant.Recipe)) {
-	for _, name := range []string{"mini", "naive", "unfair"} {
+	for _, name := range []string{"mini", "naive", "unfair", "mutex", "write", "semaphore", "semaphore-mutex"} {
 		t.Run(name, func(t *testing.T) { test(t, All()[name]) })
 	}
 }
@@ -238,17 +243,103 @@ func admin(t *testing.T) *zk.Conn {
 	return conn
 }
 
-// wantEmpty waits until the lock has neither holder nor waiters.
+// wantEmpty waits until the lock has neither holder nor waiters: no node of any
+// session is left at its path or below.
 func wantEmpty(t *testing.T, lock string) {
 	t.Helper()
 	conn := admin(t)
-	var left string
+	var left []string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		children, stat, err := conn.Children(lock)
-		if errors.Is(err, zk.ErrNoNode) || err == nil && len(children) == 0 && stat.EphemeralOwner == 0 {
+		if left = ephemerals(t, conn, lock); len(left) == 0 {
 			return
 		}
-		left = fmt.Sprintf("children %v, %+v, %v", children, stat, err)
 	}
-	t.Errorf("%s is not empty: %s", lock, left)
+	t.Errorf("%s is not empty: %v", lock, left)
+}
+
+func ephemerals(t *testing.T, conn *zk.Conn, node string) (found []string) {
+	t.Helper()
+	children, stat, err := conn.Children(node)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stat.EphemeralOwner != 0 {
+		return []string{node}
+	}
+	for _, c := range children {
+		found = append(found, ephemerals(t, conn, node+"/"+c)...)
+	}
+	return found
+}
+
+// acquires says whether a lock is granted, and false when it is not soon.
+func acquires(t *testing.T, l contestant.Lock) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	_, err := l.Acquire(ctx)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestReadWrite_readersShare_writersDoNot(t *testing.T) {
+	lock := lockPath(t)
+	r1, r2, w := openLock(t, read, lock), openLock(t, read, lock), openLock(t, write, lock)
+	if !acquires(t, r1) || !acquires(t, r2) {
+		t.Error("two readers do not share")
+	}
+	if acquires(t, w) {
+		t.Error("a writer entered beside two readers")
+	}
+	for _, l := range []contestant.Lock{r1, r2} {
+		if err := l.Release(within(t)); err != nil {
+			t.Error(err)
+		}
+	}
+	if !acquires(t, w) {
+		t.Error("the writer does not get the free lock")
+	}
+	if acquires(t, r1) {
+		t.Error("a reader entered beside a writer")
+	}
+}
+
+func TestSemaphore_2leases_for3(t *testing.T) {
+	lock := lockPath(t)
+	var locks []contestant.Lock
+	for range 3 {
+		locks = append(locks, openMember(t, semaphore, contestant.Member{Lock: lock, Leases: 2}))
+	}
+	if !acquires(t, locks[0]) || !acquires(t, locks[1]) {
+		t.Error("two leases are not given out")
+	}
+	if acquires(t, locks[2]) {
+		t.Error("a third lease of two was given out")
+	}
+	if err := locks[0].Release(within(t)); err != nil {
+		t.Error(err)
+	}
+	if !acquires(t, locks[2]) {
+		t.Error("a returned lease is not given out")
+	}
+}
+
+// Without a server a recipe of the library still closes, as soon as the client library lets go.
+func TestCurator_noServer_closes(t *testing.T) {
+	l, err := mutex(contestant.Member{Who: "m", Servers: "127.0.0.1:1", Lock: "/l", Session: time.Second}, func(contestant.Session) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if acquires(t, l) {
+		t.Error("granted without a server")
+	}
+	began := time.Now()
+	if err := l.Close(); err != nil || time.Since(began) > 2*time.Second {
+		t.Errorf("Close: %v after %v", err, time.Since(began))
+	}
 }
