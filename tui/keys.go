@@ -77,6 +77,11 @@ func (m *model) open(p *page) {
 	if p.deeds != nil {
 		m.deeds = append(m.deeds, p.deeds()...)
 	}
+	if m.reel != nil {
+		m.deeds = append(m.deeds, replaying()...)
+	} else {
+		m.deeds = append(m.deeds, pausing()...)
+	}
 	m.deeds = append(m.deeds, common()...)
 }
 
@@ -133,9 +138,12 @@ var (
 			return true, ""
 		},
 		do: func(m *model) tea.Cmd {
-			if m.still {
+			switch {
+			case m.reel != nil:
+				m.reel.playing = !m.reel.playing
+			case m.still:
 				m.goOn()
-			} else {
+			default:
 				m.hold()
 			}
 			return nil
@@ -143,26 +151,34 @@ var (
 	redraw = deed{key: bind("", "", "ctrl+l"), now: always, do: func(*model) tea.Cmd { return tea.ClearScreen }}
 )
 
-func common() []deed {
+// pausing are the keys that hold a live page still and look into its past.
+func pausing() []deed {
+	back := func(d time.Duration) func(*model) tea.Cmd {
+		return func(m *model) tea.Cmd { return m.scrub(d) }
+	}
 	return []deed{
 		pauses,
-		{key: bind("←→", "scrub", "left"), help: "Steps one second back, through the last minute.", now: always,
-			do: func(m *model) tea.Cmd { return m.scrub(-time.Second) }},
-		{key: bind("", "", "right"), now: isStill, help: "Steps one second forward again.",
-			do: func(m *model) tea.Cmd { return m.scrub(time.Second) }},
-		{key: bind("", "", "shift+left", ","), now: always, help: "Steps a tenth of a second back.",
-			do: func(m *model) tea.Cmd { return m.scrub(-time.Second / 10) }},
-		{key: bind("", "", "shift+right", ";"), now: isStill, help: "Steps a tenth of a second forward.",
-			do: func(m *model) tea.Cmd { return m.scrub(time.Second / 10) }},
-		{key: bind("", "", "end", "esc"), now: isStill, help: "Returns to the present.",
+		{key: bind("←→", "scrub", "left"), help: "Steps one second back, through the last minute.", now: always, do: back(-time.Second)},
+		{key: bind("", "", "right"), help: "Steps one second forward again.", now: isStill, do: back(time.Second)},
+		{key: bind("", "", "shift+left", ","), help: "Steps a tenth of a second back.", now: always, do: back(-time.Second / 10)},
+		{key: bind("", "", "shift+right", ";"), help: "Steps a tenth of a second forward.", now: isStill, do: back(time.Second / 10)},
+		{key: bind("", "", "end", "esc"), help: "Returns to the present.", now: isStill,
 			do: func(m *model) tea.Cmd { m.goOn(); return nil }},
-		{key: bind("", "", "]"), now: severalPages, help: "Shows the next page.",
+	}
+}
+
+// common are the keys of every page.
+func common() []deed {
+	return []deed{
+		{key: bind("", "", "]"), help: "Shows the next page.", now: turns,
 			do: func(m *model) tea.Cmd { m.turn(1); return nil }},
-		{key: bind("", "", "["), now: severalPages, help: "Shows the page before.",
+		{key: bind("", "", "["), help: "Shows the page before.", now: turns,
 			do: func(m *model) tea.Cmd { m.turn(-1); return nil }},
-		{key: bind("", "", "m"), now: always, help: "Turns the mouse on or off; a click chooses a row.",
+		{key: bind("", "", "l"), help: "Shows the next lock.", now: severalLocks,
+			do: func(m *model) tea.Cmd { m.nextLock(); return nil }},
+		{key: bind("", "", "m"), help: "Turns the mouse on or off; a click chooses a row.", now: always,
 			do: func(m *model) tea.Cmd { m.mouse = !m.mouse; return nil }},
-		{key: bind("?", "help", "?"), now: always, help: "Shows this help.",
+		{key: bind("?", "help", "?"), help: "Shows this help.", now: always,
 			do: func(m *model) tea.Cmd { m.help = true; return nil }},
 		redraw, interrupt, quit,
 	}
@@ -170,7 +186,21 @@ func common() []deed {
 
 func isStill(m *model) (bool, string) { return m.still, "" }
 
-func severalPages(*model) (bool, string) { return len(order) > 1, "" }
+func turns(m *model) (bool, string) { return m.page.turns, "" }
+
+func severalLocks(m *model) (bool, string) { return len(m.live.Locks) > 1 && m.page.turns, "" }
+
+// nextLock shows the lock after the one shown.
+func (m *model) nextLock() {
+	here := m.lock()
+	for i, l := range m.live.Locks {
+		if l.Path == here {
+			m.path = m.live.Locks[(i+1)%len(m.live.Locks)].Path
+			m.choice, m.moving = "", motions{}
+			return
+		}
+	}
+}
 
 // turn shows the n-th page from this one.
 func (m *model) turn(n int) {
@@ -262,12 +292,7 @@ func running(c journal.ContestantState) bool { return c.Phase == journal.Running
 // contestants are the keys that act on contestants.
 func contestants() []deed {
 	return []deed{
-		{key: bind("n", "join", "n"), help: "Lets a new contestant stand in line.",
-			now: func(m *model) (bool, string) { return m.o.Control != nil && !m.still, "" },
-			do: func(m *model) tea.Cmd {
-				control := m.o.Control
-				return m.act("join", actLimit, func(ctx context.Context) error { return control.Join(ctx, "") })
-			}},
+		joins("n", "join", "Lets a new contestant stand in line.", ""),
 		{key: bind("r", "release", "r"), help: "Lets the chosen one give back the lock, or leave the line.",
 			now: on(func(c journal.ContestantState) bool { return running(c) && c.Node != "" }, nil),
 			do:  to("release", Control.Release)},
@@ -317,4 +342,23 @@ func crowd() []deed {
 func releaseAll(m *model) tea.Cmd {
 	c := m.o.Control.(Crowd)
 	return m.act("release both", actLimit, c.ReleaseAll)
+}
+
+// joins is the key that lets a contestant stand in line with an intent.
+func joins(k, label, help, as string) deed {
+	return deed{key: bind(k, label, k), help: help,
+		now: func(m *model) (bool, string) { return m.o.Control != nil && !m.still, "" },
+		do: func(m *model) tea.Cmd {
+			control := m.o.Control
+			return m.act(label, actLimit, func(ctx context.Context) error { return control.Join(ctx, as) })
+		}}
+}
+
+// readersWriters are the keys of the read/write page.
+func readersWriters() []deed {
+	all := []deed{
+		joins("R", "reader", "Lets a new reader stand in line.", "read"),
+		joins("W", "writer", "Lets a new writer stand in line.", "write"),
+	}
+	return append(all, contestants()[1:]...)
 }

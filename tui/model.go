@@ -20,6 +20,9 @@ const scrubSpan = time.Minute
 // maxLines is how many told lines are kept, enough for the span and a crowd.
 const maxLines = 4000
 
+// maxReelLines is the same for a recorded journal, which is told at once.
+const maxReelLines = 100_000
+
 // model is the one model. Bubble Tea calls its methods from one goroutine.
 type model struct {
 	o    Options
@@ -34,6 +37,8 @@ type model struct {
 	pressed string // the last key
 	help    bool
 	mouse   bool
+	opened  time.Time
+	path    string // of the lock shown, when one was chosen
 	choice  string // name or node of the chosen contestant; empty: the holder
 	notice  string
 	aim     string // the row that the keys act on; worked out once a message
@@ -47,6 +52,11 @@ type model struct {
 	trace  trace.Trace
 	moving motions
 	clock  clock
+	reel   *reel                         // the recorded journal that is played; nil when live
+	study  study                         // of the lesson page
+	seen   view.Watched                  // of the watch page
+	rung   int                           // chosen on the home page
+	picked struct{ lesson, demo string } // on the home page
 	steps  *view.Steps
 
 	still       bool          // paused or scrubbed: shown does not follow the events
@@ -62,16 +72,34 @@ type model struct {
 }
 
 func newModel(ctx context.Context, o Options) *model {
-	m := &model{o: o, ctx: ctx, told: plain.New(plain.Story), tracer: trace.New(), dirty: true}
-	m.open(pages[o.Page])
+	m := &model{o: o, ctx: ctx, opened: o.Now(), told: plain.New(plain.Story), tracer: trace.New(), dirty: true}
 	m.live = o.Source.Latest(o.Now())
 	m.theme = theme.New(o.Theme, theme.Full, o.ASCII)
 	m.readSteps()
+	if o.Replay {
+		m.rewind()
+	}
+	m.open(pages[o.Page])
+	if o.Home != nil {
+		m.rung = max(o.Home.View.Next, 0)
+	}
 	return m
 }
 
-// Init begins to wait for events.
-func (m *model) Init() tea.Cmd { return m.listen(time.Time{}) }
+// Init begins to wait for events, and for whatever else the pages show.
+func (m *model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.listen(time.Time{})}
+	if m.o.Watch != nil {
+		cmds = append(cmds, m.look(0))
+	}
+	if l := m.o.Lesson; l != nil && l.Watch != nil {
+		cmds = append(cmds, m.awaitOutcome(0))
+	}
+	if m.reel != nil {
+		cmds = append(cmds, m.fetch())
+	}
+	return tea.Batch(cmds...)
+}
 
 // eventsMsg brings new events, and the state after them.
 type eventsMsg struct {
@@ -136,6 +164,10 @@ func pause(ctx context.Context, d time.Duration) {
 // take shows what new events brought.
 func (m *model) take(msg eventsMsg) tea.Cmd {
 	m.lines = append(m.lines, msg.lines...)
+	maxLines := maxLines
+	if m.reel != nil {
+		maxLines = maxReelLines
+	}
 	if extra := len(m.lines) - maxLines; extra > maxLines/4 {
 		m.lines = append([]view.Line(nil), m.lines[extra:]...)
 	}
@@ -148,11 +180,17 @@ func (m *model) take(msg eventsMsg) tea.Cmd {
 		m.seq += msg.missed
 	}
 	m.live, m.trace, m.steps = msg.state, msg.trace, msg.steps
+	if m.reel != nil {
+		m.reel.take(msg.events)
+	}
 	return m.listen(msg.at)
 }
 
 // lock is the path of the lock shown.
 func (m *model) lock() string {
+	if m.path != "" {
+		return m.path
+	}
 	if m.o.Lock != "" || len(m.live.Locks) == 0 {
 		return m.o.Lock
 	}
@@ -175,7 +213,13 @@ func (m *model) wind() tea.Cmd {
 
 // next is when the picture changes next by itself, zero for never.
 func (m *model) next(now time.Time) time.Time {
-	if m.still || m.help {
+	if m.help {
+		return time.Time{}
+	}
+	if m.reel != nil {
+		return m.reel.next(now)
+	}
+	if m.still {
 		return time.Time{}
 	}
 	at := m.page.due(m, now)
@@ -217,6 +261,8 @@ func (m *model) frame() view.Frame {
 		f.Address = addresses(s)
 	}
 	switch {
+	case m.reel != nil:
+		m.reel.frame(&f)
 	case m.still:
 		f.Clock = view.Paused
 	default:
@@ -285,5 +331,5 @@ func (m *model) draw() string {
 	if m.help {
 		return view.Help(f, m.helpLines(), m.w, m.h, m.theme)
 	}
-	return m.page.draw(f, m.w, m.h, m.theme)
+	return m.page.draw(m, f)
 }

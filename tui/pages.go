@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,24 +12,39 @@ import (
 
 // The names of the pages.
 const (
-	PageQueue    = "queue"
-	PageTimeline = "timeline"
-	PageHerd     = "herd"
+	PageQueue     = "queue"
+	PageTimeline  = "timeline"  // kill -9 and SIGSTOP
+	PageHerd      = "herd"      // two queues side by side
+	PageReadWrite = "readwrite" // lanes of readers and writers
+	PageSemaphore = "semaphore" // leases
+	PageZombie    = "zombie"    // beliefs, the server and the resource
+	PageEnsemble  = "ensemble"  // who leads, which session is where
+	PageSequence  = "sequence"  // the frames on the wire
+	PageWatch     = "watch"     // a lock path of any ZooKeeper; needs Options.Watch
+	PageHome      = "home"      // the ladder and the demos; needs Options.Home
+	PageLesson    = "lesson"    // text beside the live queue; needs Options.Lesson
 )
 
 // page is one page: how it is drawn, and what its keys do.
 type page struct {
 	name  string
 	title string
-	draw  func(f view.Frame, w, h int, th theme.Theme) string
+	draw  func(m *model, f view.Frame) string
 	deeds func() []deed
 	// due says when the page changes next by itself, zero for never.
 	due     func(m *model, now time.Time) time.Time
 	selects bool // one of its rows is chosen
+	// turns says that ] and [ lead to it from the other pages of a live run.
+	turns bool
 }
 
-// pages are all pages, and order is how they follow each other. They are set in
-// init because the keys of a page lead back to the pages.
+// plainly makes the draw of a page that a frame is all for.
+func plainly(draw func(view.Frame, int, int, theme.Theme) string) func(*model, view.Frame) string {
+	return func(m *model, f view.Frame) string { return draw(f, m.w, m.h, m.theme) }
+}
+
+// pages are all pages, and order is how those of a live run follow each other.
+// They are set in init because the keys of a page lead back to the pages.
 var (
 	pages map[string]*page
 	order []string
@@ -36,26 +52,56 @@ var (
 
 func init() {
 	all := []*page{
-		{name: PageQueue, title: "queue", draw: view.Queue, deeds: contestants, due: barsDue, selects: true},
-		{name: PageTimeline, title: "kill -9 and SIGSTOP", draw: view.Timeline, deeds: contestants, due: outageDue, selects: true},
-		{name: PageHerd, title: "herd effect", draw: view.Herd, deeds: crowd, due: herdDue},
+		{name: PageQueue, title: "queue", draw: plainly(view.Queue), deeds: contestants, due: barsDue, selects: true, turns: true},
+		{name: PageTimeline, title: "kill -9 and SIGSTOP", draw: plainly(view.Timeline), deeds: contestants, due: outageDue, selects: true, turns: true},
+		{name: PageSequence, title: "frames on the wire", draw: plainly(view.Sequence), deeds: contestants, due: neverDue, selects: true, turns: true},
+		{name: PageEnsemble, title: "ensemble", draw: plainly(view.Ensemble), deeds: contestants, due: neverDue, turns: true},
+		{name: PageZombie, title: "zombie", draw: plainly(view.Zombie), deeds: contestants, due: barsDue, selects: true, turns: true},
+		{name: PageHerd, title: "herd effect", draw: plainly(view.Herd), deeds: crowd, due: herdDue, turns: true},
+		{name: PageReadWrite, title: "read/write lock", draw: plainly(view.ReadWrite), deeds: readersWriters, due: lanesDue, selects: true, turns: true},
+		{name: PageSemaphore, title: "semaphore", draw: plainly(view.Semaphore), deeds: contestants, due: barsDue, selects: true, turns: true},
+		{name: PageWatch, title: "watch", draw: drawWatch, deeds: watching, due: neverDue},
+		{name: PageHome, title: "home", draw: drawHome, deeds: atHome, due: neverDue},
+		{name: PageLesson, title: "lesson", draw: drawLesson, deeds: learning, due: barsDue, selects: true},
 	}
 	pages = make(map[string]*page, len(all))
 	for _, p := range all {
 		pages[p.name] = p
-		order = append(order, p.name)
+		if p.turns {
+			order = append(order, p.name)
+		}
 	}
 }
 
-// knownPage checks a page's name.
-func knownPage(name string) error {
-	if _, known := pages[name]; !known {
-		return fmt.Errorf("page %q: not known; use one of %s", name, strings.Join(order, ", "))
+// checkPage checks that a page can be shown with these options.
+func (o Options) checkPage() error {
+	switch {
+	case pages[o.Page] == nil:
+		var names []string
+		for name := range pages {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return fmt.Errorf("tui: page %q: not known; use one of %s", o.Page, strings.Join(names, ", "))
+	case o.Page == PageWatch && o.Watch == nil,
+		o.Page == PageHome && o.Home == nil,
+		o.Page == PageLesson && o.Lesson == nil:
+		return fmt.Errorf("tui: page %q: nothing was given to show on it", o.Page)
 	}
 	return nil
 }
 
+func neverDue(*model, time.Time) time.Time { return time.Time{} }
+
 func barsDue(m *model, now time.Time) time.Time { return due(&m.live, m.lock(), now, m.tick()) }
+
+// lanesDue is when the lanes of a busy lock have moved by a cell.
+func lanesDue(m *model, now time.Time) time.Time {
+	if len(m.live.Contestants) == 0 {
+		return time.Time{}
+	}
+	return now.Add(slowTick)
+}
 
 func outageDue(m *model, now time.Time) time.Time {
 	if view.Unfolding(m.trace, now) {

@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -47,6 +45,9 @@ func Run(ctx context.Context, o Options) error {
 	_, err = tea.NewProgram(m, with...).Run()
 	cancel()
 	m.acts.close(quitWithin)
+	if h := o.Home; err == nil && h != nil && h.Picked != nil && (m.picked.lesson != "" || m.picked.demo != "") {
+		h.Picked(m.picked.lesson, m.picked.demo)
+	}
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
 		return err
@@ -56,23 +57,4 @@ func Run(ctx context.Context, o Options) error {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-func (o Options) withDefaults() (Options, error) {
-	if o.Source == nil {
-		return o, errors.New("tui: no source of events")
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Page == "" {
-		o.Page = PageQueue
-	}
-	if o.Env == nil {
-		o.Env = os.Environ()
-	}
-	if err := knownPage(o.Page); err != nil {
-		return o, fmt.Errorf("tui: %w", err)
-	}
-	return o, nil
 }

@@ -34,6 +34,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.dirty = false
 			return m, nil
 		}
+	case watchedMsg:
+		cmd = m.watched(msg)
+	case outcomeMsg:
+		cmd = m.outcome(msg)
+	case hintMsg:
+		m.notice = msg.text
 	case shownMsg:
 		cmd = m.show(msg)
 	case actedMsg:
@@ -45,6 +51,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	default:
 		m.dirty = false
 		return m, nil
+	}
+	if m.reel != nil && m.reel.moved(m.o.Now()) {
+		m.wanted = m.reel.at
+		cmd = tea.Batch(cmd, m.fetch())
 	}
 	return m, tea.Batch(cmd, m.wind())
 }

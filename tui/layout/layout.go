@@ -173,3 +173,64 @@ func HerdPage(w, h int, steps bool) Herd {
 	p.Left = rest
 	return p
 }
+
+// Stack is a page whose parts stand one above the other.
+type Stack struct {
+	Frame
+	Info   Rect // one line
+	Main   Rect
+	Foot   Rect // rule and lines below the main part
+	Events Rect // empty on low screens
+}
+
+// StackPage lays out a stack with a foot of n rows.
+func StackPage(w, h int, steps bool, foot int) Stack {
+	s := Stack{Frame: Around(w, h, steps)}
+	rest := s.Body
+	s.Info = rest.top(1)
+	if h >= 20 {
+		rest.top(1)
+	}
+	if h >= 20 && !(steps && h < 30) {
+		s.Events = rest.bottom(eventRows(h, steps))
+	}
+	s.Foot = rest.bottom(min(foot, rest.H/2))
+	s.Main = rest
+	return s
+}
+
+// Lesson is the page of a lesson: its text beside the live queue.
+type Lesson struct {
+	Frame
+	Text, Middle, Live Rect
+	Outcome            Rect // of the learner's last test run
+}
+
+// LessonPage lays out a lesson, with so many rows for the last test run.
+func LessonPage(w, h int, steps bool, outcome int) Lesson {
+	l := Lesson{Frame: Around(w, h, steps)}
+	rest := l.Body
+	if outcome > 0 {
+		l.Outcome = rest.bottom(min(outcome, rest.H/2))
+	}
+	l.Live = rest.right(max(w*45/100, 30))
+	l.Middle = rest.right(1)
+	l.Text = rest
+	return l
+}
+
+// Home is the page of the ladder and the demos.
+type Home struct {
+	Frame
+	Ladder, Middle, Demos Rect
+}
+
+// HomePage lays out the home page.
+func HomePage(w, h int) Home {
+	p := Home{Frame: Around(w, h, false)}
+	rest := p.Body
+	p.Demos = rest.right(max(w*42/100, 26))
+	p.Middle = rest.right(1)
+	p.Ladder = rest
+	return p
+}

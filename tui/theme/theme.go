@@ -42,6 +42,9 @@ const styles = int(attrsEnd >> 8)
 // Style returns the role's style without attributes.
 func (r Role) Style() Style { return Style(r) }
 
+// In returns the style in another role, with the same attributes.
+func (s Style) In(r Role) Style { return s&^0xff | Style(r) }
+
 // Bold returns the style in bold.
 func (s Style) Bold() Style { return s | attrBold }
 

@@ -11,6 +11,7 @@ import (
 type column struct {
 	title string
 	x, w  int
+	timed bool // no bar beside it: the state tells the time left
 }
 
 // The titles of the columns.
@@ -51,6 +52,7 @@ func columns(w int, t table) []column {
 			bar -= c.w + 2
 		}
 		if bar >= minBar+1+timeWidth || drop == colBar {
+			all[len(all)-1].timed = drop == colBar
 			return place(all, bar)
 		}
 	}
@@ -127,7 +129,11 @@ func (c column) draw(p pane, f Frame, t table, r row, y int, st cellOf) {
 	case colBar:
 		c.deadline(p, f, r, y, st)
 	case colState:
-		p.fit(c.x, y, p.r.W-c.x, st.glyph+" "+st.word, st.style)
+		word := st.glyph + " " + st.word
+		if left := remaining(r, f); c.timed && left.Known && !left.Resting && r.ghost == nil {
+			word += " " + left.text(true, p.th.Glyph)
+		}
+		p.fit(c.x, y, p.r.W-c.x, word, st.style)
 	}
 }
 

@@ -39,6 +39,14 @@ type Frame struct {
 	Steps    *Steps // narration of a scenario; nil without one
 	Motion   Motion
 	Trace    trace.Trace
+	Reel     *Reel // a recorded journal; nil when live
+}
+
+// Reel is where in a recorded journal the moment shown is.
+type Reel struct {
+	Start, End time.Time
+	Marks      []time.Time
+	Mark       string // the words of the last mark before the moment
 }
 
 // Line is one line of the event pane: who did what, in words.
@@ -100,6 +108,9 @@ func header(p pane, f Frame) {
 		end -= width(address) + 3
 	}
 	stamp := "t" + since(f)
+	if f.State.Start.IsZero() {
+		stamp = ""
+	}
 	p.right(end, 0, stamp, theme.Text.Style())
 	end -= max(width(stamp), 8) + 3
 	glyph, word, style := clock(f, g)
@@ -127,9 +138,6 @@ func clock(f Frame, g theme.Glyphs) (glyph, word string, s theme.Style) {
 // since tells the time since the first event: in tenths when the picture stands
 // still or moves, in whole seconds when it is calm.
 func since(f Frame) string {
-	if f.State.Start.IsZero() {
-		return "+0s"
-	}
 	d := f.Now.Sub(f.State.Start)
 	if f.Calm {
 		return fmt.Sprintf("+%ds", int(d.Seconds()))
@@ -139,6 +147,9 @@ func since(f Frame) string {
 
 func keyLine(p pane, f Frame) {
 	p.rule(0, "")
+	if f.Reel != nil {
+		reel(p, f)
+	}
 	if f.Notice != "" {
 		p.fit(1, 0, p.r.W-2, " "+p.th.Glyph.Killed+" "+f.Notice+" ", theme.Dead.Style().Bold())
 	}
@@ -158,6 +169,28 @@ func keyLine(p pane, f Frame) {
 	for _, k := range f.Keys.Always {
 		x = key(p, x, k) + 2
 	}
+}
+
+// reel draws the way through a recorded journal on the key line's rule.
+func reel(p pane, f Frame) {
+	r, g := f.Reel, p.th.Glyph
+	of := r.End.Sub(r.Start)
+	label := fmt.Sprintf(" %.1f of %.1f s ", f.Now.Sub(r.Start).Seconds(), of.Seconds())
+	x := p.put(1, 0, label, theme.Text.Style().Bold())
+	mark := ""
+	if r.Mark != "" {
+		mark = " " + shorten(r.Mark, max(p.r.W/3, 8), g.Ellipsis) + " "
+	}
+	a := axis{from: r.Start, to: r.End, x: x, w: max(p.r.W-x-width(mark)-2, 1)}
+	if of <= 0 {
+		return
+	}
+	p.repeat(x, 0, a.column(f.Now)-x+1, g.Wire, theme.Waits.Style())
+	for _, m := range r.Marks {
+		p.put(a.column(m), 0, g.Fired, theme.Fired.Style())
+	}
+	p.put(a.column(f.Now), 0, g.Full, theme.Text.Style().Bold())
+	p.put(p.r.W-width(mark)-1, 0, mark, theme.Muted.Style())
 }
 
 func key(p pane, x int, k Key) int {

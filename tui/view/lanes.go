@@ -81,29 +81,12 @@ func laneOf(f Frame, rows int) []*journal.ContestantState {
 }
 
 func lane(p pane, y int, a axis, f Frame, c *journal.ContestantState) {
-	g := p.th.Glyph
 	for _, s := range c.Spans {
-		to := s.To
-		if to.IsZero() {
-			to = f.Now
-		}
-		if to.Before(a.from) || s.From.After(a.to) {
-			continue
-		}
-		glyph, style := g.WaitLine, theme.Waits.Style()
-		if s.What == journal.SpanHolds {
-			glyph, style = g.Full, theme.Holds.Style()
-		}
-		from, end := a.column(s.From), a.column(to)
-		p.repeat(from, y, max(end-from, 1), glyph, style)
+		span(p, y, a, f.Now, s, p.th.Glyph.Full, theme.Holds)
+		from := a.column(s.From)
 		if s.What == journal.SpanHolds && c.Watch.At.After(a.from) && !c.Watch.At.After(s.From) && from > a.x {
-			p.put(from-1, y, g.Fired, theme.Fired.Style())
+			p.put(from-1, y, p.th.Glyph.Fired, theme.Fired.Style())
 		}
 	}
-	switch {
-	case c.Phase == journal.Killed && c.DiedAt.After(a.from):
-		p.put(a.column(c.DiedAt), y, g.Killed, theme.Dead.Style().Bold())
-	case c.Phase == journal.Stopped:
-		p.put(a.column(f.Now), y, g.Stopped, theme.Dead.Style().Bold())
-	}
+	fate(p, y, a, f.Now, c)
 }

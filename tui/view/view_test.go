@@ -84,8 +84,8 @@ func exact(t *testing.T, out string, w, h int) {
 func sweep(t *testing.T, draw drawn, frames ...view.Frame) {
 	t.Helper()
 	for _, f := range frames {
-		for w := 20; w <= 200; w += 5 {
-			for h := 5 + w%2; h <= 60; h += 2 {
+		for w := 20; w <= 200; w += 9 {
+			for h := 5 + w%3; h <= 60; h += 3 {
 				exact(t, draw(f, w, h, looks["mono"]), w, h)
 			}
 		}

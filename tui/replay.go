@@ -1,0 +1,180 @@
+package tui
+
+import (
+	"sort"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"zklab/internal/journal"
+	"zklab/tui/view"
+)
+
+// reel is a recorded journal that is played. Its moment goes on with the clock,
+// at its speed, until its end.
+type reel struct {
+	start, end time.Time
+	at         time.Time // the moment shown
+	since      time.Time // when the moment was last brought up to date
+	playing    bool
+	speed      int // index into speeds
+	marks      []mark
+}
+
+// mark is a step or an expectation in a recorded journal.
+type mark struct {
+	at   time.Time
+	text string
+}
+
+var speeds = []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16}
+
+const usualSpeed = 3
+
+// rewind makes the model play its source from the start.
+func (m *model) rewind() {
+	start, end := m.o.Source.Bounds()
+	now := m.o.Now()
+	m.reel = &reel{start: start, end: end, at: start, since: now, playing: true, speed: usualSpeed}
+	m.still, m.wanted, m.shownAt, m.from = true, start, start, end
+}
+
+// take remembers the marks among events.
+func (r *reel) take(events []journal.Event) {
+	for _, e := range events {
+		if e.Type == journal.Step || e.Type == journal.Expect && !e.OK {
+			r.marks = append(r.marks, mark{e.At, e.Text})
+		}
+	}
+}
+
+// moved brings the moment up to date and says whether it changed.
+func (r *reel) moved(now time.Time) bool {
+	was := r.at
+	if r.playing {
+		r.at = r.at.Add(time.Duration(float64(now.Sub(r.since)) * speeds[r.speed]))
+		if !r.at.Before(r.end) {
+			r.at, r.playing = r.end, false
+		}
+	}
+	r.since = now
+	return !r.at.Equal(was)
+}
+
+// next is when the picture changes by itself.
+func (r *reel) next(now time.Time) time.Time {
+	if !r.playing {
+		return time.Time{}
+	}
+	return now.Add(barTick)
+}
+
+func (r *reel) frame(f *view.Frame) {
+	f.Clock = view.Paused
+	if r.playing {
+		f.Clock = view.Replay
+	}
+	f.Speed = speeds[r.speed]
+	f.Reel = &view.Reel{Start: r.start, End: r.end}
+	for _, m := range r.marks {
+		f.Reel.Marks = append(f.Reel.Marks, m.at)
+		if !m.at.After(f.Now) {
+			f.Reel.Mark = m.text
+		}
+	}
+}
+
+// jump goes to a moment and stops there.
+func (m *model) jump(to time.Time) tea.Cmd {
+	r := m.reel
+	r.playing = false
+	if to.Before(r.start) {
+		to = r.start
+	}
+	if to.After(r.end) {
+		to = r.end
+	}
+	r.at, m.wanted = to, to
+	return m.fetch()
+}
+
+// jumpMark goes to the n-th mark from here.
+func (m *model) jumpMark(n int) tea.Cmd {
+	at := make([]time.Time, len(m.reel.marks))
+	for i, k := range m.reel.marks {
+		at[i] = k.at
+	}
+	return m.jump(neighbour(at, m.reel.at, n, m.reel.start, m.reel.end))
+}
+
+// jumpLine goes to the moment of the next line told, or of the one before.
+func (m *model) jumpLine(n int) tea.Cmd {
+	at := make([]time.Time, len(m.lines))
+	for i, l := range m.lines {
+		at[i] = l.At
+	}
+	return m.jump(neighbour(at, m.reel.at, n, m.reel.start, m.reel.end))
+}
+
+// neighbour is the first of the ordered times after t, for n > 0, or the last
+// before it; beyond them are start and end.
+func neighbour(times []time.Time, t time.Time, n int, start, end time.Time) time.Time {
+	if n > 0 {
+		i := sort.Search(len(times), func(i int) bool { return times[i].After(t) })
+		if i == len(times) {
+			return end
+		}
+		return times[i]
+	}
+	i := sort.Search(len(times), func(i int) bool { return !times[i].Before(t) })
+	if i == 0 {
+		return start
+	}
+	return times[i-1]
+}
+
+// replaying are the keys that replace pause and scrub when a journal is played.
+func replaying() []deed {
+	faster := func(n int) func(*model) tea.Cmd {
+		return func(m *model) tea.Cmd {
+			m.reel.speed = min(max(m.reel.speed+n, 0), len(speeds)-1)
+			return nil
+		}
+	}
+	seek := func(d time.Duration) func(*model) tea.Cmd {
+		return func(m *model) tea.Cmd { return m.jump(m.reel.at.Add(d)) }
+	}
+	return []deed{
+		{key: bind("space", "play", "space", "p"), help: "Plays on, or holds the picture still.",
+			now: func(m *model) (bool, string) {
+				if m.reel.playing {
+					return true, "pause"
+				}
+				return true, ""
+			},
+			do: func(m *model) tea.Cmd {
+				r := m.reel
+				r.playing = !r.playing
+				if r.playing && !r.at.Before(r.end) {
+					r.at = r.start
+				}
+				return nil
+			}},
+		{key: bind("←→", "1 s", "left"), help: "Goes back one second.", now: always, do: seek(-time.Second)},
+		{key: bind("", "", "right"), help: "Goes on one second.", now: always, do: seek(time.Second)},
+		{key: bind(",.", "event", ","), help: "Goes back to the event before.", now: always,
+			do: func(m *model) tea.Cmd { return m.jumpLine(-1) }},
+		{key: bind("", "", "."), help: "Goes on to the next event.", now: always,
+			do: func(m *model) tea.Cmd { return m.jumpLine(1) }},
+		{key: bind("pgup/dn", "mark", "pgup"), help: "Goes back to the mark before.", now: always,
+			do: func(m *model) tea.Cmd { return m.jumpMark(-1) }},
+		{key: bind("", "", "pgdown"), help: "Goes on to the next mark: a step, or an expectation that failed.", now: always,
+			do: func(m *model) tea.Cmd { return m.jumpMark(1) }},
+		{key: bind("+-", "speed", "+", "="), help: "Plays faster, up to 16 times.", now: always, do: faster(1)},
+		{key: bind("", "", "-"), help: "Plays slower, down to an eighth.", now: always, do: faster(-1)},
+		{key: bind("", "", "home"), help: "Goes to the start.", now: always,
+			do: func(m *model) tea.Cmd { return m.jump(m.reel.start) }},
+		{key: bind("", "", "end"), help: "Goes to the end.", now: always,
+			do: func(m *model) tea.Cmd { return m.jump(m.reel.end) }},
+	}
+}

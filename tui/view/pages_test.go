@@ -1,0 +1,207 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"zklab/internal/attach"
+	"zklab/internal/recipe"
+	"zklab/tui/internal/fixture"
+	"zklab/tui/theme"
+	"zklab/tui/view"
+)
+
+// shared is a frame of a story at the shared lock.
+func shared(page string, s *fixture.Story, seconds float64) view.Frame {
+	f := frame(s, seconds)
+	f.Page, f.Lock = page, fixture.Shared
+	return f
+}
+
+func TestReadWrite_readersInsideWriterWaits(t *testing.T) {
+	goldens(t, shared("read/write lock", fixture.ReadWrite(), 30), view.ReadWrite)
+}
+
+func TestSemaphore_3leases_5want(t *testing.T) {
+	goldens(t, shared("semaphore", fixture.Pool(3, 5), 6.5), view.Semaphore)
+}
+
+func TestSemaphore_3leases_2taken(t *testing.T) {
+	out := ansi.Strip(view.Semaphore(shared("semaphore", fixture.Pool(3, 2), 3.5), 80, 24, looks["mono"]))
+	if !strings.Contains(out, "2 of 3 leases taken") || !strings.Contains(out, "free") {
+		t.Errorf("the free lease is not shown:\n%s", out)
+	}
+}
+
+func TestZombie_unfenced_staleWriteIsAccepted(t *testing.T) {
+	goldens(t, shared("zombie", fixture.Zombie(false), 9.5), view.Zombie)
+}
+
+func TestZombie_fenced_staleWriteIsRefused(t *testing.T) {
+	goldens(t, shared("zombie", fixture.Zombie(true), 9.5), view.Zombie)
+}
+
+func TestEnsemble_3servers_1down(t *testing.T) {
+	f := frame(fixture.Ensemble(), 7)
+	f.Page = "ensemble"
+	goldens(t, f, view.Ensemble)
+}
+
+func TestSequence_5contestants(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Page = "frames on the wire"
+	goldens(t, f, view.Sequence)
+}
+
+// watched is a reading of a queue in which two libraries meet.
+func watched() view.Watched {
+	at := fixture.At(100)
+	r := attach.Reading{At: at, Path: "/locks/job", Kind: recipe.Mutex, Exists: true, Places: []attach.Place{
+		{Node: "_c_x-lock-0000000041", Seq: 41, Family: recipe.Curator, Holds: true, Observed: true, Session: 0x100000f304e0005,
+			Token: 0x1f, Since: at.Add(-95 * time.Second), Host: "10.0.0.7:51234", Timeout: 40 * time.Second, Data: "10.0.0.7"},
+		{Node: "_c_y-lock-0000000042", Seq: 42, Family: recipe.Curator, WaitsFor: "_c_x-lock-0000000041", Observed: true,
+			Watches: []string{"_c_x-lock-0000000041"}, Session: 0x100000f304e0007, Since: at.Add(-61 * time.Minute), Host: "10.0.0.8:51235", Timeout: 40 * time.Second},
+		{Node: "aa__lock__0000000043", Seq: 43, Family: recipe.Kazoo, Holds: true, Session: 0x100000f304e0009, Since: at.Add(-3 * time.Second)},
+		{Node: "bb__lock__0000000044", Seq: 44, Family: recipe.Kazoo, WaitsFor: "aa__lock__0000000043", Session: 0x100000f304e000b, Since: at.Add(-2 * time.Second)},
+	}, Foreign: []string{"config", "日本"}, Warnings: []string{"Two naming families share this path: kazoo and curator. They do not exclude each other: each has a holder of its own."},
+		Notes: []string{"the server does not allow wchp: who waits on whom is inferred"}}
+	return view.Watched{Reading: r}
+}
+
+func watchFrame() view.Frame {
+	f := frame(fixture.New(0), 100)
+	f.Page, f.Lines = "watch", []view.Line{{At: fixture.At(99), Who: "watch", Text: "43 stands in line", Role: theme.Text}}
+	return f
+}
+
+func drawWatch(v view.Watched) drawn {
+	return func(f view.Frame, w, h int, th theme.Theme) string { return view.Watch(f, v, w, h, th) }
+}
+
+func TestWatch_twoFamiliesShareAPath(t *testing.T) { goldens(t, watchFrame(), drawWatch(watched())) }
+
+func TestPages_everySize(t *testing.T) {
+	sweep(t, view.ReadWrite, shared("rw", fixture.ReadWrite(), 30), view.Frame{})
+	sweep(t, view.Semaphore, shared("sem", fixture.Pool(3, 30), 33), shared("sem", fixture.Pool(40, 2), 33), view.Frame{})
+	sweep(t, view.Zombie, shared("zombie", fixture.Zombie(true), 9.5), view.Frame{})
+	sweep(t, view.Ensemble, frame(fixture.Ensemble(), 7), frame(fixture.Crowd(200), 3), view.Frame{})
+	sweep(t, view.Sequence, frame(fixture.Queue(), 42.3), frame(fixture.Crowd(200), 3), frame(fixture.Wide(), 6), view.Frame{})
+	many := watched()
+	for range 8 {
+		many.Reading.Places = append(many.Reading.Places, many.Reading.Places...)
+	}
+	many.Top = 90
+	parent := view.Watched{Reading: attach.Reading{Path: "/locks", Exists: true, Locks: make([]attach.Summary, 70)}}
+	failed := view.Watched{Failure: "connection refused"}
+	for _, v := range []view.Watched{watched(), many, parent, failed} {
+		sweep(t, drawWatch(v), watchFrame())
+	}
+}
+
+const markdown = `You have all the parts now. A session that *ends* takes its nodes with it.
+
+## A place in line
+
+To ask for the lock, a client creates a node, **ephemeral** and sequential:
+
+    create -e -s /lock/lock-
+
+1. list the children;
+2. nobody in front of me? It is mine;
+3. otherwise watch ` + "`lock-0000000041`" + ` and sleep.
+
+` + "```lab\nrecipe mini\nstart A B\n```" + `
+
+Now break it. Kill the holder and see who wakes. 排他制御は難しい。
+`
+
+func drawLesson(o view.Outcome, top int) drawn {
+	return func(f view.Frame, w, h int, th theme.Theme) string {
+		prose, err := view.SetProse(markdown, view.LessonText(w, h))
+		if err != nil {
+			panic(err)
+		}
+		return view.LessonPage(f, view.Lesson{Number: 6, Of: 18, Title: "Call the next", Prose: prose, Top: top, Reading: true, Outcome: o}, w, h, th)
+	}
+}
+
+func TestLesson_textBesideTheQueue(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	goldens(t, f, drawLesson(view.Outcome{}, 0))
+}
+
+func TestLesson_testFails(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Steps = &view.Steps{At: 2, Of: 5, Text: "The holder is killed.", Waiting: "kill -9 of the holder"}
+	o := view.Outcome{Ran: true, Lines: []string{"[WOKEN-IS-NOT-OWNER] A and C hold the lock at the same moment", "next: press i for a hint"}}
+	goldens(t, f, drawLesson(o, 0))
+}
+
+func TestProse_leavesTheLabBlockOut(t *testing.T) {
+	out := ansi.Strip(drawLesson(view.Outcome{}, 0)(frame(fixture.Queue(), 42.3), 140, 45, looks["mono"]))
+	if strings.Contains(out, "recipe mini\n") || strings.Contains(out, "start A B") {
+		t.Errorf("the lab block is shown:\n%s", out)
+	}
+	if !strings.Contains(out, "Now break it.") {
+		t.Errorf("the text behind the lab block is not shown:\n%s", out)
+	}
+}
+
+func atHome() view.Home {
+	v := view.Home{Next: 2, Greets: "Everything here is real: processes, a ZooKeeper, the frames between them.",
+		Demos: []view.Demo{{"queue", "a queue at a lock"}, {"kill", "kill -9 and SIGSTOP"}, {"herd", "the herd effect"}}}
+	for i, title := range []string{"One name, one winner", "It dies with its holder", "Watches are one-shot", "The herd", "番号札を取る"} {
+		v.Lessons = append(v.Lessons, view.Rung{Number: "0" + string(rune('1'+i)), Title: title, Summary: "what it teaches"})
+	}
+	v.Lessons[0].Status, v.Lessons[1].Status, v.Lessons[4].Status = view.Solved, view.Assisted, view.Tried
+	return v
+}
+
+func drawHome(v view.Home, chosen int) drawn {
+	return func(f view.Frame, w, h int, th theme.Theme) string { return view.HomePage(f, v, chosen, w, h, th) }
+}
+
+func TestHome_twoSolved(t *testing.T) {
+	f := frame(fixture.New(0), 1)
+	f.Page = "home"
+	goldens(t, f, drawHome(atHome(), 2))
+}
+
+func reeled() view.Frame {
+	f := frame(fixture.Queue(), 38.2)
+	f.Clock, f.Speed = view.Replay, 0.25
+	f.Reel = &view.Reel{Start: fixture.Start, End: fixture.At(41.8), Mark: "release 1 of 5",
+		Marks: []time.Time{fixture.At(16), fixture.At(38), fixture.At(41)}}
+	return f
+}
+
+func TestQueue_replayedSlowly(t *testing.T) { goldens(t, reeled(), view.Queue) }
+
+func TestHelp_queue(t *testing.T) {
+	keys := []view.HelpLine{{"k", "Kills the chosen one's process with SIGKILL.", true}, {"c", "Lets a stopped process go on.", false}, {"←→", "Steps one second back.", true}}
+	goldens(t, frame(fixture.Queue(), 42.3), func(f view.Frame, w, h int, th theme.Theme) string {
+		return view.Help(f, keys, w, h, th)
+	})
+}
+
+func TestTextPages_everySize(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	sweep(t, drawHome(atHome(), 6), f, view.Frame{})
+	sweep(t, drawHome(view.Home{Next: -1}, 0), f)
+	sweep(t, view.Queue, reeled())
+	prose, err := view.SetProse(markdown, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lesson := func(f view.Frame, w, h int, th theme.Theme) string {
+		return view.LessonPage(f, view.Lesson{Number: 1, Of: 2, Title: "排他制御", Prose: prose, Top: 99,
+			Outcome: view.Outcome{Ran: true, Lines: make([]string, 40)}}, w, h, th)
+	}
+	sweep(t, lesson, f, view.Frame{Steps: &view.Steps{}})
+	sweep(t, func(f view.Frame, w, h int, th theme.Theme) string {
+		return view.Help(f, make([]view.HelpLine, 50), w, h, th)
+	}, f)
+}

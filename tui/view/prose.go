@@ -1,0 +1,154 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/glamour/v2"
+	"charm.land/glamour/v2/ansi"
+
+	"zklab/tui/theme"
+)
+
+// Prose is a Markdown text set for one width. Setting a text takes
+// milliseconds: keep the Prose while the width stays.
+type Prose struct {
+	Width int
+	lines [][]run
+}
+
+// run is a piece of a line in one style.
+type run struct {
+	text  string
+	style theme.Style
+}
+
+// Lines is how many lines the text has.
+func (p Prose) Lines() int { return len(p.lines) }
+
+// The renderer marks what a piece of text is by basic colours of its own; they
+// become roles again, so that a text looks like the rest of the screen.
+const (
+	markCode  = "6"
+	markMuted = "5"
+	markHead  = "3"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// proseStyle is the explicit style that texts are set in: nothing is asked of
+// the terminal.
+func proseStyle() ansi.StyleConfig {
+	head := ansi.StyleBlock{StylePrimitive: ansi.StylePrimitive{Color: ptr(markHead), Bold: ptr(true), BlockSuffix: "\n"}}
+	code := ansi.StylePrimitive{Color: ptr(markCode)}
+	return ansi.StyleConfig{
+		Document:       ansi.StyleBlock{Margin: ptr(uint(0))},
+		BlockQuote:     ansi.StyleBlock{Indent: ptr(uint(1)), IndentToken: ptr("| ")},
+		Heading:        head,
+		Emph:           ansi.StylePrimitive{Underline: ptr(true)},
+		Strong:         ansi.StylePrimitive{Bold: ptr(true)},
+		HorizontalRule: ansi.StylePrimitive{Color: ptr(markMuted), Format: "\n--------\n"},
+		List:           ansi.StyleList{LevelIndent: 2},
+		Item:           ansi.StylePrimitive{BlockPrefix: "* "},
+		Enumeration:    ansi.StylePrimitive{BlockPrefix: ". "},
+		Task:           ansi.StyleTask{Ticked: "[x] ", Unticked: "[ ] "},
+		Link:           ansi.StylePrimitive{Color: ptr(markMuted)},
+		Code:           ansi.StyleBlock{StylePrimitive: code},
+		CodeBlock:      ansi.StyleCodeBlock{StyleBlock: ansi.StyleBlock{StylePrimitive: code, Margin: ptr(uint(1))}},
+		Table:          ansi.StyleTable{CenterSeparator: ptr("+"), ColumnSeparator: ptr("|"), RowSeparator: ptr("-")},
+	}
+}
+
+// SetProse sets a Markdown text in lines of at most w cells. Fenced blocks of
+// the language "lab" are left out: they are for the scenario, not for the eye.
+func SetProse(markdown string, w int) (Prose, error) {
+	r, err := glamour.NewTermRenderer(glamour.WithStyles(proseStyle()), glamour.WithWordWrap(max(w, 8)))
+	if err != nil {
+		return Prose{}, fmt.Errorf("setting a text: %w", err)
+	}
+	out, err := r.Render(withoutLab(markdown))
+	if err != nil {
+		return Prose{}, fmt.Errorf("setting a text: %w", err)
+	}
+	p := Prose{Width: w}
+	for _, l := range strings.Split(strings.Trim(out, "\n"), "\n") {
+		p.lines = append(p.lines, runs(l))
+	}
+	return p, nil
+}
+
+func withoutLab(markdown string) string {
+	var kept []string
+	inside := false
+	for _, l := range strings.Split(markdown, "\n") {
+		switch {
+		case strings.HasPrefix(l, "```lab"):
+			inside = true
+		case inside && strings.HasPrefix(l, "```"):
+			inside = false
+		case !inside:
+			kept = append(kept, l)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// runs splits a rendered line at its escape sequences.
+func runs(line string) []run {
+	var out []run
+	var style theme.Style
+	for line != "" {
+		esc := strings.Index(line, "\x1b[")
+		if esc < 0 {
+			return append(out, run{line, style})
+		}
+		if esc > 0 {
+			out = append(out, run{line[:esc], style})
+		}
+		line = line[esc+2:]
+		end := strings.IndexFunc(line, func(r rune) bool { return r >= '@' && r <= '~' })
+		if end < 0 {
+			return out
+		}
+		if line[end] == 'm' {
+			style = restyled(style, line[:end])
+		}
+		line = line[end+1:]
+	}
+	return out
+}
+
+// restyled applies the parameters of one SGR sequence.
+func restyled(s theme.Style, params string) theme.Style {
+	for _, p := range strings.Split(params, ";") {
+		switch p {
+		case "", "0":
+			s = 0
+		case "1":
+			s = s.Bold()
+		case "4":
+			s = s.Underline()
+		case "3" + markCode:
+			s = s.In(theme.Waits)
+		case "3" + markMuted:
+			s = s.In(theme.Muted)
+		case "3" + markHead:
+			s = s.In(theme.Holds)
+		}
+	}
+	return s
+}
+
+// draw draws the text from line top on.
+func (p Prose) draw(to pane, top int) {
+	top = min(max(top, 0), max(len(p.lines)-1, 0))
+	for y := 0; y < to.r.H && top+y < len(p.lines); y++ {
+		x := 1
+		for _, r := range p.lines[top+y] {
+			x = to.put(x, y, to.th.Twin(r.text), r.style)
+		}
+	}
+	if hidden := len(p.lines) - top - to.r.H; hidden > 0 {
+		to.right(to.r.W, to.r.H-1, fmt.Sprintf(" %s %d lines ", to.th.Glyph.Down, hidden), theme.Muted.Style())
+	}
+}

@@ -1,0 +1,224 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"zklab/internal/attach"
+	"zklab/internal/recipe"
+	"zklab/tui/layout"
+	"zklab/tui/theme"
+)
+
+// Watched is what the watch page shows: the newest reading of a lock path, and
+// why there is no newer one.
+type Watched struct {
+	Reading attach.Reading
+	Failure string // of the newest attempt to read; empty when it went well
+	Top     int    // first place shown
+}
+
+// Watch draws a lock path of any ZooKeeper, read-only.
+func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
+	if !layout.Fits(w, h) {
+		return TooSmall(w, h, th)
+	}
+	notes := watchNotes(v.Reading, w-4)
+	at := layout.StackPage(w, h, false, min(len(notes)+1, 8))
+	f.Steps = nil
+	c := page(f, w, h, th, at.Frame)
+	watchInfo(c.pane(at.Info), v)
+	p := c.pane(at.Main)
+	if len(v.Reading.Locks) > 0 {
+		folder(p, v)
+	} else {
+		contenders(p, v)
+	}
+	foot := c.pane(at.Foot)
+	if len(notes) > 0 {
+		foot.rule(0, "")
+		for i, n := range notes {
+			foot.fit(1, 1+i, w-2, n.text, n.role.Style())
+		}
+	}
+	if !at.Events.Empty() {
+		events(c.pane(at.Events), f)
+	}
+	return c.String()
+}
+
+type note struct {
+	text string
+	role theme.Role
+}
+
+// watchNotes are the warnings, the foreign children and what could not be read.
+func watchNotes(r attach.Reading, w int) []note {
+	var out []note
+	add := func(text string, role theme.Role) {
+		for _, l := range wrap(text, w) {
+			out = append(out, note{l, role})
+		}
+	}
+	for _, warning := range r.Warnings {
+		add("WARNING: "+warning, theme.Dead)
+	}
+	if n := len(r.Foreign); n > 0 {
+		few := r.Foreign[:min(n, 4)]
+		text := fmt.Sprintf("%s, not in line: %s", plural(n, "foreign child", "foreign children"), strings.Join(few, ", "))
+		if n > len(few) {
+			text += fmt.Sprintf(" and %d more", n-len(few))
+		}
+		add(text, theme.Muted)
+	}
+	for _, n := range r.Notes {
+		add("note: "+n, theme.Muted)
+	}
+	return out
+}
+
+func watchInfo(p pane, v Watched) {
+	r := v.Reading
+	text, role := fmt.Sprintf("%s   %d in line   read-only", r.Kind, len(r.Places)), theme.Text
+	switch {
+	case v.Failure != "":
+		text, role = "no answer: "+v.Failure, theme.Dead
+	case r.At.IsZero():
+		text, role = "reading", theme.Muted
+	case !r.Exists:
+		text, role = "no such node", theme.Muted
+	case len(r.Locks) > 0:
+		text = fmt.Sprintf("%d locks below it   read-only", len(r.Locks))
+	case len(r.Places) == 0:
+		text = "nobody holds, nobody waits   read-only"
+	}
+	path := shorten(r.Path, max(p.r.W/2, 12), p.th.Glyph.Ellipsis)
+	x := p.put(1, 0, path, theme.Text.Style().Bold())
+	p.fit(x+3, 0, p.r.W-x-4, text, role.Style())
+}
+
+// watchColumns are drawn while there is room for them, in this order.
+var watchColumns = []struct {
+	title string
+	w     int
+	cell  func(r attach.Reading, p attach.Place) string
+}{
+	{"WAITS FOR", 22, func(_ attach.Reading, p attach.Place) string { return awaits(p) }},
+	{"SINCE", 8, func(r attach.Reading, p attach.Place) string { return age(r.At.Sub(p.Since)) }},
+	{"SESSION", 7, func(_ attach.Reading, p attach.Place) string {
+		return fmt.Sprintf("…%05x", uint64(p.Session)&0xfffff)
+	}},
+	{"HOST", 21, func(_ attach.Reading, p attach.Place) string { return p.Host }},
+	{"TIMEOUT", 7, func(_ attach.Reading, p attach.Place) string {
+		if p.Timeout == 0 {
+			return ""
+		}
+		return p.Timeout.String()
+	}},
+	{"LIBRARY", 12, func(_ attach.Reading, p attach.Place) string { return string(p.Family) }},
+	{"DATA", 24, func(_ attach.Reading, p attach.Place) string { return p.Data }},
+}
+
+func contenders(p pane, v Watched) {
+	r, g, muted := v.Reading, p.th.Glyph, theme.Muted.Style()
+	p.right(12, 0, "SEQ", muted)
+	p.put(14, 0, "STATE", muted)
+	rows := p.r.H - 1
+	top := min(v.Top, max(len(r.Places)-rows, 0))
+	for i := top; i < len(r.Places) && i-top < rows; i++ {
+		place, y := r.Places[i], 1+i-top
+		glyph, word, style := g.Waits, "waits", theme.Waits.Style()
+		if place.Holds {
+			glyph, word, style = g.Holds, "HOLDS", theme.Holds.Style().Bold()
+			p.put(1, y, g.Holds, style)
+		}
+		seq := "-"
+		if place.Seq >= 0 {
+			seq = strconv.FormatInt(place.Seq, 10)
+		}
+		p.right(12, y, seq, theme.Text.Style())
+		if place.Intent != recipe.Exclusive {
+			word += " " + string(place.Intent)
+		}
+		p.fit(14, y, 13, glyph+" "+word, style)
+	}
+	x := 29
+	for _, c := range watchColumns {
+		if x+c.w > p.r.W-1 {
+			break
+		}
+		p.fit(x, 0, c.w, c.title, muted)
+		for i := top; i < len(r.Places) && i-top < rows; i++ {
+			p.fit(x, 1+i-top, c.w, p.th.Twin(c.cell(r, r.Places[i])), theme.Text.Style())
+		}
+		x += c.w + 2
+	}
+	if hidden := len(r.Places) - top - rows; hidden > 0 {
+		p.right(p.r.W-1, p.r.H-1, fmt.Sprintf("%s %d more below", g.Down, hidden), muted)
+	}
+	if top > 0 {
+		p.right(p.r.W-1, 1, fmt.Sprintf("%s %d more above", g.Up, top), muted)
+	}
+}
+
+// awaits says whom a contender waits for: what the server lists as watched, or
+// what the rule says, marked as inferred.
+func awaits(p attach.Place) string {
+	switch {
+	case p.Observed && len(p.Watches) > 0:
+		short := make([]string, len(p.Watches))
+		for i, w := range p.Watches {
+			short[i] = seqOf(w)
+		}
+		return "▲ " + strings.Join(short, ", ")
+	case p.Holds:
+		return "-"
+	case p.WaitsFor == "":
+		return "a free lease"
+	case p.Observed:
+		return seqOf(p.WaitsFor) + " (no data watch)"
+	}
+	return seqOf(p.WaitsFor) + " (inferred)"
+}
+
+// age says how long ago something was, coarsely.
+func age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// folder lists the locks below a path.
+func folder(p pane, v Watched) {
+	muted := theme.Muted.Style()
+	half := max(p.r.W/2-4, 12)
+	p.put(3, 0, "LOCK", muted)
+	p.put(half, 0, "KIND", muted)
+	p.put(half+12, 0, "IN LINE", muted)
+	p.put(half+22, 0, "HOLDER", muted)
+	rows := p.r.H - 1
+	top := min(v.Top, max(len(v.Reading.Locks)-rows, 0))
+	for i := top; i < len(v.Reading.Locks) && i-top < rows; i++ {
+		l, y := v.Reading.Locks[i], 1+i-top
+		if l.Holder != "" {
+			p.put(1, y, p.th.Glyph.Holds, theme.Holds.Style().Bold())
+		}
+		p.fit(3, y, half-4, l.Name, theme.Text.Style().Bold())
+		p.fit(half, y, 11, string(l.Kind), theme.Text.Style())
+		p.right(half+19, y, strconv.Itoa(l.Length), theme.Text.Style())
+		p.fit(half+22, y, p.r.W-half-23, l.Holder, theme.Text.Style())
+	}
+	if hidden := len(v.Reading.Locks) - top - rows; hidden > 0 {
+		p.right(p.r.W-1, p.r.H-1, fmt.Sprintf("%s %d more below", p.th.Glyph.Down, hidden), muted)
+	}
+}
