@@ -55,6 +55,7 @@ func kill9(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 // startHelper runs this test binary as helper and returns when it has said line.
 func startHelper(t *testing.T, tmp, size, line string) *exec.Cmd {
 	t.Helper()
+	needJava(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), helperEnv+"="+size, "TMPDIR="+tmp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -168,6 +169,7 @@ func TestClose_leavesNoProcessAndNoFolder(t *testing.T) {
 }
 
 func TestGuardian_folderCannotBeMade_saysWhy(t *testing.T) {
+	needJava(t)
 	t.Setenv("TMPDIR", t.TempDir()+"/missing")
 	_, err := Start(t.Context(), Options{Backend: Java})
 	if err == nil || !strings.Contains(err.Error(), "No such file") {

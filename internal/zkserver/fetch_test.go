@@ -1,7 +1,6 @@
 package zkserver
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -58,9 +57,13 @@ func (l *lines) options(t *testing.T) Options {
 // javaEnv is an environment in which only the Java is found that this machine has.
 func javaEnv(t *testing.T) map[string]string {
 	t.Helper()
+	needJava(t)
 	rt, err := systemFinder().java(t.Context())
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
+	}
+	if len(rt.env) > 0 {
+		t.Skip("this machine's only Java is one that was fetched")
 	}
 	return map[string]string{"PATH": filepath.Dir(rt.bin)}
 }
@@ -205,7 +208,6 @@ func TestFetch_apt_java(t *testing.T) {
 	}
 }
 
-// TestFetch_noJavaNoApt_namesEverythingTried
 func TestFetch_noJavaNoApt_namesEverythingTried(t *testing.T) {
 	b, said := bareBackend(t, map[string]string{"JAVA_HOME": "/nowhere", "ZOOKEEPER_HOME": "/nowhere-else"})
 	b.fetcher.noApt = true
@@ -239,9 +241,7 @@ func TestFetch_javaTooOld_saysWhichAndWhatIsNeeded(t *testing.T) {
 
 // TestStart_javaTooOldForTheseJars: the version passed, and the jars need more.
 func TestStart_javaTooOldForTheseJars(t *testing.T) {
-	if in, looked := systemFinder().zookeeper(); in == nil {
-		t.Skip("no jars in ", looked)
-	}
+	needJava(t)
 	home := t.TempDir()
 	touch(t, home, 0o755, "bin/java", "release")
 	script := "#!/bin/sh\necho 'java.lang.UnsupportedClassVersionError: QuorumPeerMain' >&2\nexit 1\n"
@@ -282,111 +282,6 @@ func TestFetch_cacheFolderCannotBeWritten(t *testing.T) {
 	b.finder.cache = func() (string, error) { return "", errors.New("neither $XDG_CACHE_HOME nor $HOME are defined") }
 	if _, err := b.Start(t.Context(), said.options(t), true); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "$HOME") {
 		t.Errorf("error is %v", err)
-	}
-}
-
-// TestStore_8runsAtOnce_fetchOnce
-func TestStore_8runsAtOnce_fetchOnce(t *testing.T) {
-	s := store{dir: filepath.Join(t.TempDir(), "cache")}
-	var mu sync.Mutex
-	made := 0
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			err := s.fill(t.Context(), "x", t.Logf, func(dir string) error {
-				mu.Lock()
-				made++
-				mu.Unlock()
-				time.Sleep(3 * lockPoll) // so that the others come meanwhile
-				return os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o644)
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if made != 1 || !s.intact("x") {
-		t.Errorf("made %d times, intact %v", made, s.intact("x"))
-	}
-}
-
-func TestStore_lockHeldTooLong_endsWithTheContext(t *testing.T) {
-	s := store{dir: t.TempDir()}
-	unlock, err := s.lock(t.Context(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*lockPoll)
-	defer cancel()
-	err = s.fill(ctx, "x", t.Logf, func(string) error { return nil })
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), s.dir) {
-		t.Errorf("error is %v", err)
-	}
-}
-
-// TestStore_damaged tries every way in which an entry can be broken.
-func TestStore_damaged(t *testing.T) {
-	for name, breakIt := range map[string]func(dir string) error{
-		"missingFile":     func(d string) error { return os.Remove(d + "/sub/b") },
-		"shorterFile":     func(d string) error { return os.Truncate(d+"/a", 1) },
-		"longerFile":      func(d string) error { return os.WriteFile(d+"/a", []byte("longer than it was"), 0o644) },
-		"noManifest":      func(d string) error { return os.Remove(d + "/" + manifestName) },
-		"emptyManifest":   func(d string) error { return os.Truncate(d+"/"+manifestName, 0) },
-		"cutManifest":     func(d string) error { return os.Truncate(d+"/"+manifestName, int64(len(manifestHead))+4) },
-		"garbageManifest": func(d string) error { return os.WriteFile(d+"/"+manifestName, []byte("\x00\x01\x02"), 0o644) },
-		"emptyFolder":     func(d string) error { return os.RemoveAll(d + "/sub") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := store{dir: t.TempDir()}
-			made := 0
-			fill := func() {
-				t.Helper()
-				if err := s.fill(t.Context(), "x", t.Logf, func(dir string) error {
-					made++
-					return errors.Join(os.Mkdir(dir+"/sub", 0o755), os.WriteFile(dir+"/a", []byte("text"), 0o644),
-						os.WriteFile(dir+"/sub/b", nil, 0o644), os.Symlink("../a", dir+"/sub/link"))
-				}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			fill()
-			if fill(); made != 1 {
-				t.Fatalf("made %d times although intact", made)
-			}
-			if err := breakIt(s.path("x")); err != nil {
-				t.Fatal(err)
-			}
-			if s.intact("x") {
-				t.Error("the damage is not seen")
-			}
-			if fill(); made != 2 || !s.intact("x") {
-				t.Errorf("made %d times, intact %v", made, s.intact("x"))
-			}
-		})
-	}
-}
-
-// TestStore_halfWritten: what a killed run left is removed; a failing one leaves nothing.
-func TestStore_halfWritten(t *testing.T) {
-	s := store{dir: t.TempDir()}
-	left := filepath.Join(s.dir, tempPrefix+"of-a-killed-run")
-	if err := os.MkdirAll(filepath.Join(left, "usr"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	broken := errors.New("broken off")
-	err := s.fill(t.Context(), "x", t.Logf, func(dir string) error {
-		return errors.Join(os.WriteFile(filepath.Join(dir, "half"), []byte("ha"), 0o644), broken)
-	})
-	if !errors.Is(err, broken) || s.intact("x") {
-		t.Errorf("error is %v, intact %v", err, s.intact("x"))
-	}
-	if found, _ := filepath.Glob(filepath.Join(s.dir, "*")); len(found) != 1 || filepath.Base(found[0]) != lockName {
-		t.Errorf("left: %v", found)
-	}
-	if found, _ := filepath.Glob(filepath.Join(s.dir, ".*")); len(found) != 0 {
-		t.Errorf("left: %v", found)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,7 +13,13 @@ import (
 
 const helperEnv = "ZKLAB_ZKSERVER_TEST_HELPER"
 
+// mustHave is what CI and ZKLAB_BACKEND=java ask for: no skipping for lack of a
+// ZooKeeper.
+var mustHave = os.Getenv("CI") != "" || os.Getenv("ZKLAB_BACKEND") == Java
+
 func TestMain(m *testing.M) {
+	os.Unsetenv("ZKLAB_BACKEND") // the tests here name what they want
+	os.Unsetenv("ZKLAB_SERVERS")
 	if size := os.Getenv(helperEnv); size != "" {
 		helper(size)
 	}
@@ -39,9 +46,31 @@ func helper(size string) {
 	os.Exit(3)
 }
 
+// prepared finds Java and ZooKeeper, or fetches them, once for all tests.
+var prepared = sync.OnceValue(func() error {
+	o, err := Options{Progress: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }}.Normalize()
+	if err != nil {
+		return err
+	}
+	_, _, err = (&javaBackend{finder: systemFinder()}).prepare(context.Background(), o, true)
+	return err
+})
+
+// needJava skips the test where no server can be run.
+func needJava(t *testing.T) {
+	t.Helper()
+	if err := prepared(); err != nil {
+		if mustHave {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
 // start starts an ensemble for one test.
 func start(t *testing.T, o Options) *Ensemble {
 	t.Helper()
+	needJava(t)
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	began := time.Now()

@@ -28,6 +28,7 @@ func occupy(t *testing.T) int {
 // TestStart_portTakenMeanwhile_triesOthers: somebody took a port after we had
 // looked, whichever of the server's ports it is.
 func TestStart_portTakenMeanwhile_triesOthers(t *testing.T) {
+	needJava(t)
 	for i, role := range []string{"client", "admin", "quorum", "election"} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +63,7 @@ func TestStart_portTakenMeanwhile_triesOthers(t *testing.T) {
 }
 
 func TestStart_portTakenEachTime_givesUpAndSaysSo(t *testing.T) {
+	needJava(t)
 	taken, rounds := occupy(t), 0
 	b := &javaBackend{finder: systemFinder(), ports: func(n int) ([]int, error) {
 		rounds++
@@ -89,6 +91,7 @@ func TestStart_portTakenEachTime_givesUpAndSaysSo(t *testing.T) {
 
 // TestStart_serverRefusesItsSettings shows the end of the log, and leaves nothing.
 func TestStart_serverRefusesItsSettings(t *testing.T) {
+	needJava(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	_, err := Start(t.Context(), Options{Backend: Java, Extra: map[string]string{"autopurge.snapRetainCount": "many"}})
@@ -99,6 +102,7 @@ func TestStart_serverRefusesItsSettings(t *testing.T) {
 }
 
 func TestStart_contextEnds_returnsInTimeAndLeavesNothing(t *testing.T) {
+	needJava(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
