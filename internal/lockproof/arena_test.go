@@ -1,12 +1,15 @@
 package lockproof_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,8 +25,12 @@ import (
 const sessionTimeout = time.Second
 
 // patience is how long a step of a scenario may take before it counts as
-// stuck. It is far above what a busy machine needs.
-const patience = 10 * time.Second
+// stuck. It is far above what a busy machine needs. Flawed locks are given
+// less, because theirs will never end.
+const (
+	patience      = 10 * time.Second
+	shortPatience = 2500 * time.Millisecond
+)
 
 // moment is how long a scenario waits for something that must not happen.
 const moment = 300 * time.Millisecond
@@ -37,9 +44,11 @@ type session interface {
 // suite makes sessions of one implementation; id names the client for
 // recipes that tell clients apart.
 type suite struct {
-	name    string
-	permits int
-	open    func(ctx context.Context, addr, id string) (session, error)
+	name     string
+	permits  int
+	patience time.Duration
+	dirs     []string // of its nodes, below the lock's path; nil: the path itself
+	open     func(ctx context.Context, addr, id string) (session, error)
 }
 
 // arena is one scenario: a lock directory, a log, a resource, and a relay for
@@ -47,6 +56,7 @@ type suite struct {
 type arena struct {
 	t        testing.TB
 	suite    suite
+	patience time.Duration
 	conn     *zk.Conn // the observer
 	server   string
 	path     string
@@ -57,11 +67,12 @@ type arena struct {
 	players  []*player
 	found    []lockproof.Violation
 	work     sync.WaitGroup
+	over     context.Context // ends with the test: nobody stays
 }
 
 func newArena(t testing.TB, s suite) *arena {
 	t.Helper()
-	a := &arena{t: t, suite: s, conn: observer(t), server: servers(t)[0], logFile: filepath.Join(t.TempDir(), "log")}
+	a := &arena{t: t, suite: s, patience: cmp.Or(s.patience, patience), conn: observer(t), server: servers(t)[0], logFile: filepath.Join(t.TempDir(), "log")}
 	a.path = lockPath(t, a.conn)
 	var err error
 	if a.log, err = lockproof.OpenLog(a.logFile); err != nil {
@@ -70,7 +81,10 @@ func newArena(t testing.TB, s suite) *arena {
 	if a.resource, err = lockproof.StartResource(); err != nil {
 		t.Fatal(err)
 	}
+	over, end := context.WithCancel(context.Background())
+	a.over = over
 	t.Cleanup(func() {
+		end()
 		for _, p := range a.players {
 			p.close()
 		}
@@ -94,6 +108,7 @@ type player struct {
 	entered chan struct{} // closed: it was granted
 	done    chan error    // the round's end
 	once    sync.Once
+	reply   atomic.Pointer[func(wiretap.Frame)] // told of every reply to the player
 }
 
 // player opens a session through a relay of its own.
@@ -102,7 +117,8 @@ func (a *arena) player(who string, mode lockproof.Mode) *player { return a.playe
 func (a *arena) playerAs(who, id string, mode lockproof.Mode) *player {
 	a.t.Helper()
 	ctx := within(a.t, patience)
-	relay, err := wiretap.Start(ctx, a.server, wiretap.Options{Name: who})
+	p := &player{a: a}
+	relay, err := wiretap.Start(ctx, a.server, wiretap.Options{Name: who, OnFrame: p.onFrame})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -110,14 +126,20 @@ func (a *arena) playerAs(who, id string, mode lockproof.Mode) *player {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	p := &player{a: a, relay: relay, member: lockproof.Member{Who: who, Mode: mode, Log: a.log, Server: a.server,
-		Guards: customer, Work: time.Millisecond}}
+	p.relay = relay
+	p.member = lockproof.Member{Who: who, Mode: mode, Log: a.log, Server: a.server, Guards: customer, Work: time.Millisecond}
 	a.players = append(a.players, p)
 	if p.session, err = a.suite.open(ctx, relay.Addr(), id); err != nil {
 		a.t.Fatal(err)
 	}
 	p.lock = p.session.Lock(mode, a.path)
 	return p
+}
+
+func (p *player) onFrame(f wiretap.Frame) {
+	if tell := p.reply.Load(); tell != nil && f.Kind == wiretap.Reply {
+		(*tell)(f)
+	}
 }
 
 func (p *player) close() {
@@ -132,6 +154,14 @@ func (p *player) close() {
 	})
 }
 
+// expire ends the player's session at the server. The client is kept from
+// connecting meanwhile, because it would take its session back.
+func (p *player) expire() error {
+	p.relay.Refuse(true)
+	defer p.relay.Refuse(false)
+	return p.relay.ExpireSession(within(p.a.t, patience))
+}
+
 // begin starts a round; the player holds until told to go.
 func (p *player) begin(ctx context.Context) {
 	stay, entered, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
@@ -143,8 +173,8 @@ func (p *player) begin(ctx context.Context) {
 			return
 		}
 		close(entered)
-		why := p.member.Use(context.Background(), g, stay)
-		free, cancel := context.WithTimeout(context.Background(), patience)
+		why := p.member.Use(p.a.over, g, stay)
+		free, cancel := context.WithTimeout(context.Background(), p.a.patience)
 		defer cancel()
 		done <- p.member.Release(free, g, why)
 	})
@@ -153,8 +183,8 @@ func (p *player) begin(ctx context.Context) {
 // holds begins a round and waits until it is granted.
 func (p *player) holds() {
 	p.a.t.Helper()
-	p.begin(within(p.a.t, 3*patience))
-	if !p.enters(patience) {
+	p.begin(within(p.a.t, 3*p.a.patience))
+	if !p.enters(p.a.patience) {
 		p.a.t.Fatalf("%s did not get a free lock", p.member.Who)
 	}
 }
@@ -162,9 +192,9 @@ func (p *player) holds() {
 // queues begins a round and waits until its node is in the directory.
 func (p *player) queues(ctx context.Context) (node string) {
 	p.a.t.Helper()
-	before := p.a.children()
+	before, watches := p.a.children(), p.a.watches()
 	p.begin(ctx)
-	waitFor(p.a.t, patience, p.member.Who+" joins the queue", func() bool {
+	waitFor(p.a.t, p.a.patience, p.member.Who+" joins the queue", func() bool {
 		for _, c := range p.a.children() {
 			if !slices.Contains(before, c) {
 				node = c
@@ -172,7 +202,21 @@ func (p *player) queues(ctx context.Context) (node string) {
 		}
 		return node != ""
 	})
+	// It joins first and sets its watch then. Some recipes set none of this kind.
+	for end := time.Now().Add(moment); p.a.watches() <= watches && time.Now().Before(end); {
+		time.Sleep(2 * time.Millisecond)
+	}
 	return node
+}
+
+// watches counts the data watches below the lock directory.
+func (a *arena) watches() int {
+	a.t.Helper()
+	n, err := lockproof.DataWatches(within(a.t, patience), a.server, a.path)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return n
 }
 
 // enters says whether the player is granted in time.
@@ -187,8 +231,8 @@ func (p *player) enters(limit time.Duration) bool {
 
 // mustEnter makes it a violation if it does not.
 func (p *player) mustEnter() {
-	if !p.enters(patience) {
-		p.a.violated(lockproof.Stuck, "%s did not get the lock within %v although nobody held it", p.member.Who, patience)
+	if !p.enters(p.a.patience) {
+		p.a.violated(lockproof.Stuck, "%s did not get the lock within %v although nobody held it", p.member.Who, p.a.patience)
 	}
 }
 
@@ -197,8 +241,8 @@ func (p *player) ends() error {
 	select {
 	case err := <-p.done:
 		return err
-	case <-time.After(patience):
-		p.a.violated(lockproof.Stuck, "the round of %s did not end within %v", p.member.Who, patience)
+	case <-time.After(p.a.patience):
+		p.a.violated(lockproof.Stuck, "the round of %s did not end within %v", p.member.Who, p.a.patience)
 		return errors.New("stuck")
 	}
 }
@@ -222,23 +266,45 @@ func (a *arena) note(format string, args ...any) {
 	}
 }
 
+// children lists the nodes in the lock's directories.
 func (a *arena) children() []string {
 	a.t.Helper()
-	children, _, err := a.conn.Children(a.path)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return children
-}
-
-func (a *arena) plant(names ...string) {
-	a.t.Helper()
-	for _, n := range names {
-		if _, err := a.conn.Create(a.path+"/"+n, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+	var all []string
+	for _, dir := range a.dirs() {
+		children, _, err := a.conn.Children(path.Join(a.path, dir))
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
 			a.t.Fatal(err)
 		}
+		for _, c := range children {
+			all = append(all, path.Join(dir, c))
+		}
 	}
-	a.foreign = append(a.foreign, names...)
+	return all
+}
+
+// dirs are the directories of the recipe's nodes, below the lock's path.
+func (a *arena) dirs() []string {
+	if a.suite.dirs == nil {
+		return []string{""}
+	}
+	return a.suite.dirs
+}
+
+// plant makes foreign children in every directory of the lock.
+func (a *arena) plant(names ...string) {
+	a.t.Helper()
+	for _, dir := range a.dirs() {
+		_, err := a.conn.Create(path.Join(a.path, dir), nil, 0, zk.WorldACL(zk.PermAll))
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			a.t.Fatal(err)
+		}
+		for _, n := range names {
+			if _, err := a.conn.Create(path.Join(a.path, dir, n), nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+				a.t.Fatal(err)
+			}
+			a.foreign = append(a.foreign, path.Join(dir, n))
+		}
+	}
 }
 
 func (a *arena) remove(node string) {

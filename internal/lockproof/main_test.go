@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"go.uber.org/goleak"
 
 	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
@@ -93,4 +95,40 @@ func within(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// leavesNothing requires that after the test, its subtests included, no
+// goroutine is left and the server keeps as many watches as before.
+func leavesNothing(t *testing.T) {
+	t.Helper()
+	server := servers(t)[0]
+	running, watches := goleak.IgnoreCurrent(), watchCount(t, server)
+	t.Cleanup(func() {
+		if err := goleak.Find(running); err != nil {
+			t.Error(err)
+		}
+		// Sessions that were cut off end by their timeout.
+		waitFor(t, patience, "the server's watch count gets back", func() bool { return watchCount(t, server) <= watches })
+	})
+}
+
+// watchCount is the number of all watches at the server, child watches
+// included.
+func watchCount(t testing.TB, server string) int {
+	t.Helper()
+	text, err := zkserver.Ask(within(t, patience), server, "mntr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == "zk_watch_count" {
+			n, err := strconv.Atoi(f[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("mntr of %s says no zk_watch_count", server)
+	return 0
 }

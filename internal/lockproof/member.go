@@ -114,6 +114,11 @@ func (m Member) Leave(why string) { m.write(Event{Verb: Leave, Text: why}) }
 // Release notes that the belief ends, and gives the lock back.
 func (m Member) Release(ctx context.Context, g *Grant, why string) error {
 	m.write(Event{Verb: Leave, Node: g.Node, Text: why})
+	return m.Free(ctx, g)
+}
+
+// Free gives back a hold that was left before.
+func (m Member) Free(ctx context.Context, g *Grant) error {
 	err := g.Release(ctx)
 	text := ""
 	if err != nil {

@@ -86,6 +86,9 @@ func ourReadWrite(c *curatorlike.Client, mode lockproof.Mode, path string) (lock
 	}), nil
 }
 
+// semaphoreDirs are the directories of a semaphore's nodes.
+var semaphoreDirs = []string{"locks", "leases"}
+
 func ourSemaphore(permits int) recipeOf {
 	return func(c *curatorlike.Client, _ lockproof.Mode, path string) (lockproof.Lock, error) {
 		return asLock(curatorlike.NewSemaphore(c, path, permits))

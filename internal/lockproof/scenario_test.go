@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -21,23 +22,32 @@ type scenario func(a *arena)
 // contention: sessions want the lock again and again, at once.
 func contention(mode lockproof.Mode, sessions, rounds int) scenario {
 	return func(a *arena) {
-		ctx := within(a.t, patience)
+		ctx, giveUp := context.WithCancel(context.Background())
+		defer giveUp()
+		var stalled atomic.Bool
+		watchdog := time.AfterFunc(a.patience, func() { stalled.Store(true); giveUp() })
+		defer watchdog.Stop()
 		var all sync.WaitGroup
-		var mu sync.Mutex
 		for i := range sessions {
 			p := a.player(fmt.Sprintf("c%d", i), mode)
 			all.Go(func() {
 				for range rounds {
 					if err := p.member.Round(ctx, p.lock, nil); err != nil {
-						mu.Lock()
-						a.violated(lockproof.Stuck, "%s: %v", p.member.Who, err)
-						mu.Unlock()
+						a.note("%s: %v", p.member.Who, err)
+						giveUp()
 						return
 					}
+					watchdog.Reset(a.patience)
 				}
 			})
 		}
 		all.Wait()
+		switch {
+		case stalled.Load():
+			a.violated(lockproof.Stuck, "nobody got the lock for %v", a.patience)
+		case ctx.Err() != nil:
+			a.violated(lockproof.WrongVerdict, "an acquire or release failed without a cause")
+		}
 		a.empties()
 	}
 }
@@ -47,9 +57,9 @@ func contention(mode lockproof.Mode, sessions, rounds int) scenario {
 func waiterGivesUp(a *arena) {
 	holder, quits, last := a.player("holder", lockproof.Exclusive), a.player("quits", lockproof.Exclusive), a.player("last", lockproof.Exclusive)
 	holder.holds()
-	ctx, cancel := context.WithCancel(within(a.t, patience))
+	ctx, cancel := context.WithCancel(within(a.t, a.patience))
 	quits.queues(ctx)
-	last.queues(within(a.t, 3*patience))
+	last.queues(within(a.t, 3*a.patience))
 	cancel()
 	if err := quits.ends(); err == nil {
 		a.violated(lockproof.WrongVerdict, "an acquire whose context ended returned no error")
@@ -61,13 +71,41 @@ func waiterGivesUp(a *arena) {
 	a.empties()
 }
 
+// holderGoesUnseen: the holder releases after a waiter has seen it in the list,
+// and before the waiter can set a watch on it.
+func holderGoesUnseen(a *arena) {
+	holder, waiter := a.player("holder", lockproof.Exclusive), a.player("waiter", lockproof.Exclusive)
+	holder.holds()
+	listed := make(chan struct{})
+	var once sync.Once
+	tell := func(f wiretap.Frame) {
+		if f.Count == 2 {
+			once.Do(func() { close(listed) })
+		}
+	}
+	waiter.reply.Store(&tell)
+	waiter.relay.Delay(50 * time.Millisecond) // the list under way to the waiter, and its next request
+	waiter.begin(within(a.t, 3*a.patience))
+	select {
+	case <-listed:
+	case <-time.After(a.patience):
+		a.violated(lockproof.Stuck, "the waiter did not list the queue")
+	}
+	holder.goes()
+	waiter.mustEnter()
+	waiter.relay.Heal()
+	close(waiter.stay)
+	_ = waiter.ends()
+	a.empties()
+}
+
 // waiterDeleted: an administrator deletes a waiter's node. It is no longer in
 // the queue and must not come in together with the one behind it.
 func waiterDeleted(a *arena) {
 	holder, gone, last := a.player("holder", lockproof.Exclusive), a.player("gone", lockproof.Exclusive), a.player("last", lockproof.Exclusive)
 	holder.holds()
-	node := gone.queues(within(a.t, 3*patience))
-	last.queues(within(a.t, 3*patience))
+	node := gone.queues(within(a.t, 3*a.patience))
+	last.queues(within(a.t, 3*a.patience))
 	a.remove(node)
 	last.enters(moment)
 	holder.goes()
@@ -87,7 +125,7 @@ func waiterDeleted(a *arena) {
 func holderSilenced(a *arena) {
 	holder, next := a.player("holder", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
 	holder.holds()
-	next.queues(within(a.t, 3*patience))
+	next.queues(within(a.t, 3*a.patience))
 	holder.relay.BlackHole(wiretap.Both, true)
 	next.mustEnter()
 	holder.relay.Heal()
@@ -103,17 +141,17 @@ func holderSilenced(a *arena) {
 func createReplyLost(a *arena) {
 	first, second := a.player("first", lockproof.Exclusive), a.player("second", lockproof.Exclusive)
 	first.relay.DropReply(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: a.path})
-	first.begin(within(a.t, 5*time.Second))
+	first.begin(within(a.t, a.patience))
 	select {
 	case <-first.entered:
 		first.goes()
 	case err := <-first.done: // an error is as good, if it leaves nothing
 		a.note("first: %v", err)
 		first.done <- err
-	case <-time.After(patience):
+	case <-time.After(a.patience):
 		a.violated(lockproof.Stuck, "the acquire of first did not return")
 	}
-	second.begin(within(a.t, 2*time.Second))
+	second.begin(within(a.t, 3*a.patience))
 	second.mustEnter()
 	close(second.stay)
 	_ = second.ends()
@@ -124,14 +162,14 @@ func createReplyLost(a *arena) {
 // name starts before the old session has ended.
 func clientReplaced(a *arena) {
 	old, next := a.playerAs("old", "service", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
-	if _, err := old.member.Acquire(within(a.t, patience), old.lock); err != nil {
+	if _, err := old.member.Acquire(within(a.t, a.patience), old.lock); err != nil {
 		a.t.Fatal(err)
 	}
-	next.queues(within(a.t, 3*patience))
+	next.queues(within(a.t, 3*a.patience))
 	old.relay.BlackHole(wiretap.Both, true)
 	old.member.Leave("crashed")
 	again := a.playerAs("again", "service", lockproof.Exclusive)
-	again.begin(within(a.t, 3*patience))
+	again.begin(within(a.t, 3*a.patience))
 	again.enters(moment)
 	next.mustEnter()
 	again.enters(moment)
@@ -146,16 +184,24 @@ func clientReplaced(a *arena) {
 // first one releases.
 func releasedLate(a *arena) {
 	late, second, third := a.player("late", lockproof.Exclusive), a.player("second", lockproof.Exclusive), a.player("third", lockproof.Exclusive)
-	g, err := late.member.Acquire(within(a.t, patience), late.lock)
+	g, err := late.member.Acquire(within(a.t, a.patience), late.lock)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if err := late.relay.ExpireSession(within(a.t, patience)); err != nil {
+	expired := make(chan error, 1)
+	a.work.Go(func() { expired <- late.expire() })
+	select {
+	case <-g.Certain.Done():
+	case <-time.After(a.patience):
+		a.violated(lockproof.Misinformed, "the holder was not told that its session ended")
+	}
+	late.member.Leave("no longer certain")
+	if err := <-expired; err != nil {
 		a.t.Fatal(err)
 	}
 	second.holds()
-	third.begin(within(a.t, 3*patience))
-	_ = late.member.Release(within(a.t, patience), g, "finished late") // whatever it says of a lost hold
+	third.begin(within(a.t, 3*a.patience))
+	_ = late.member.Free(within(a.t, a.patience), g) // whatever it says of a lost hold
 	third.enters(moment)
 	second.goes()
 	third.mustEnter()
@@ -166,14 +212,14 @@ func releasedLate(a *arena) {
 // requestOver: the holder releases with a context that has ended.
 func requestOver(a *arena) {
 	p, next := a.player("request", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
-	ctx, cancel := context.WithCancel(within(a.t, patience))
+	ctx, cancel := context.WithCancel(within(a.t, a.patience))
 	g, err := p.member.Acquire(ctx, p.lock)
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	cancel()
 	_ = p.member.Release(ctx, g, "request over")
-	next.begin(within(a.t, 3*time.Second))
+	next.begin(within(a.t, 3*a.patience))
 	next.mustEnter()
 	close(next.stay)
 	_ = next.ends()
@@ -188,7 +234,7 @@ func amongStrangers(mode lockproof.Mode) scenario {
 	return func(a *arena) {
 		a.plant(strangers...)
 		p := a.player("p", mode)
-		p.begin(within(a.t, 3*time.Second))
+		p.begin(within(a.t, 3*a.patience))
 		p.mustEnter()
 		close(p.stay)
 		_ = p.ends()
@@ -201,8 +247,8 @@ func amongStrangers(mode lockproof.Mode) scenario {
 func readersAndWriter(a *arena) {
 	first, writer, second := a.player("first", lockproof.Shared), a.player("writer", lockproof.Exclusive), a.player("second", lockproof.Shared)
 	first.holds()
-	writer.queues(within(a.t, 3*patience))
-	second.queues(within(a.t, 3*patience))
+	writer.queues(within(a.t, 3*a.patience))
+	second.queues(within(a.t, 3*a.patience))
 	writer.enters(moment)
 	second.enters(moment / 3)
 	first.goes()
@@ -216,12 +262,12 @@ func readersAndWriter(a *arena) {
 // downgrade: a writer goes on as a reader while another writer waits.
 func downgrade(a *arena) {
 	p, next := a.player("downgrades", lockproof.Exclusive), a.player("next", lockproof.Exclusive)
-	ctx := within(a.t, patience)
+	ctx := within(a.t, a.patience)
 	w, err := p.member.Acquire(ctx, p.lock)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	next.queues(within(a.t, 3*patience))
+	next.queues(within(a.t, 3*a.patience))
 	reader := p.member
 	reader.Mode = lockproof.Shared
 	r, err := reader.Acquire(ctx, lockproof.LockFunc(w.Share))
@@ -243,7 +289,7 @@ func downgrade(a *arena) {
 // upgrade: two readers want to write. At most one can; the other must be told
 // rather than wait.
 func upgrade(a *arena) {
-	ctx := within(a.t, patience)
+	ctx := within(a.t, a.patience)
 	one, two := a.player("one", lockproof.Shared), a.player("two", lockproof.Shared)
 	var grants [2]*lockproof.Grant
 	for i, p := range []*player{one, two} {
@@ -295,7 +341,7 @@ func dataChanged(a *arena) {
 			node = c
 		}
 	}
-	next.queues(within(a.t, 3*patience))
+	next.queues(within(a.t, 3*a.patience))
 	if _, err := a.conn.Set(a.path+"/"+node, []byte("note"), -1); err != nil && err != zk.ErrNoNode {
 		a.t.Fatal(err)
 	}

@@ -23,7 +23,9 @@ func ReleaseDeletesWhoever(s *Session, path string) lockproof.Lock {
 				if err != nil {
 					return nil, err
 				}
-				return q.grant(s, t), nil
+				g := q.grant(s, t)
+				g.Release = func(ctx context.Context) error { return q.insist(ctx, t) }
+				return g, nil
 			}
 			if !errors.Is(err, zk.ErrNodeExists) {
 				return nil, err
@@ -35,4 +37,15 @@ func ReleaseDeletesWhoever(s *Session, path string) lockproof.Lock {
 			}
 		}
 	})
+}
+
+// insist deletes until the answer is definite, in whatever session.
+func (q queue) insist(ctx context.Context, t ticket) error {
+	for {
+		err := q.leave(t)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
