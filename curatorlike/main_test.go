@@ -1,0 +1,200 @@
+package curatorlike
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"go.uber.org/goleak"
+
+	"zklab/internal/wiretap"
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/zktest"
+)
+
+func TestMain(m *testing.M) {
+	// Empty containers go after half a second: parents vanish all the time.
+	zktest.Main(m, zkserver.Options{JavaFlags: []string{"-Dznode.container.checkIntervalMs=500"}}, nil)
+}
+
+// testT is the session timeout of the tests: 2 s is four of the server's ticks.
+const testT = 2 * time.Second
+
+var paths atomic.Int64
+
+// lockPath returns a path of its own for the test.
+func lockPath(t testing.TB) string {
+	name := strings.NewReplacer("/", "_", "=", "_", "#", "_").Replace(t.Name())
+	return fmt.Sprintf("/curatorlike/%s-%d", name, paths.Add(1))
+}
+
+// noLeak fails the test when it leaves a goroutine. Call it first.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+}
+
+// within returns a context that outlasts everything a test may wait for.
+func within(t testing.TB, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func connectString(t testing.TB) string {
+	e := zktest.Need(t)
+	return e.Connect() + e.Chroot()
+}
+
+// open connects a client that is closed at the end of the test.
+func open(t testing.TB, opts ...Option) *Client {
+	t.Helper()
+	return openAt(t, connectString(t), opts...)
+}
+
+func openAt(t testing.TB, servers string, opts ...Option) *Client {
+	t.Helper()
+	opts = append([]Option{WithSessionTimeout(testT)}, opts...)
+	c, err := Connect(within(t, 20*time.Second), servers, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(within(t, 20*time.Second)); err != nil && !errors.Is(err, ErrSuspended) {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return c
+}
+
+// tapped connects a client through a relay of its own.
+func tapped(t testing.TB, opts ...Option) (*Client, *wiretap.Relay) {
+	t.Helper()
+	e := zktest.Need(t)
+	target, _, _ := strings.Cut(e.Connect(), ",")
+	r, err := wiretap.Start(context.Background(), target, wiretap.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return openAt(t, r.Addr()+e.Chroot(), opts...), r
+}
+
+// raw opens a bare go-zookeeper connection, for what a lock would not do.
+func raw(t testing.TB) *zk.Conn {
+	t.Helper()
+	e := zktest.Need(t)
+	c, ev, err := zk.Connect(strings.Split(e.Connect(), ","), testT, zk.WithLogInfo(false), zk.WithLogger(zkLogger{defaultsLogger}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		for range ev {
+		}
+	})
+	for e := range ev {
+		if e.State == zk.StateHasSession {
+			return c
+		}
+	}
+	t.Fatal("no session")
+	return nil
+}
+
+var defaultsLogger = defaults().logger
+
+// fullPath is a path as a raw connection sees it.
+func fullPath(t testing.TB, path string) string { return zktest.Need(t).Chroot() + path }
+
+// awaitEmpty waits until the directory has no child, or is gone.
+func awaitEmpty(t testing.TB, z *zk.Conn, path string) {
+	t.Helper()
+	awaitChildren(t, z, path, func(names []string) bool { return len(names) == 0 })
+}
+
+func awaitCount(t testing.TB, z *zk.Conn, path string, n int) {
+	t.Helper()
+	awaitChildren(t, z, path, func(names []string) bool { return len(names) == n })
+}
+
+// awaitChildren waits, by watches, until ok likes the children.
+func awaitChildren(t testing.TB, z *zk.Conn, path string, ok func([]string) bool) []string {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		names, _, ch, err := z.ChildrenW(fullPath(t, path))
+		if errors.Is(err, zk.ErrNoNode) {
+			names = nil
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if ok(names) {
+			return names
+		}
+		if ch == nil {
+			time.Sleep(5 * time.Millisecond) // nothing to watch yet
+			continue
+		}
+		select {
+		case <-ch:
+		case <-limit:
+			t.Fatalf("children of %s: %v", path, names)
+		}
+	}
+}
+
+// must fails the test on an error.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func mutexOn(t testing.TB, c *Client, path string, opts ...LockOption) *Mutex {
+	t.Helper()
+	return must[*Mutex](t)(NewMutex(c, path, opts...))
+}
+
+// awaitState waits until the client says st.
+func awaitState(t testing.TB, states <-chan State, st State) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		select {
+		case got := <-states:
+			if got == st {
+				return
+			}
+		case <-limit:
+			t.Fatalf("never %v", st)
+		}
+	}
+}
+
+// dialCounter is a dialer whose connections can be refused.
+type dialCounter struct {
+	refuse atomic.Bool
+	dials  atomic.Int32
+}
+
+func (d *dialCounter) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	d.dials.Add(1)
+	if d.refuse.Load() {
+		return nil, errors.New("refused by the test")
+	}
+	var nd net.Dialer
+	return nd.DialContext(ctx, network, addr)
+}
