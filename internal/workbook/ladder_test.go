@@ -9,21 +9,12 @@ import (
 	"testing"
 
 	"zklab/internal/locktest"
-	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 	"zklab/lessons"
 	"zklab/solutions"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden messages")
-
-func TestMain(m *testing.M) {
-	// The ladder's tests wait for one another's processes more than they compute.
-	if err := flag.Set("test.parallel", "3"); err != nil {
-		panic(err)
-	}
-	zktest.Main(m, zkserver.Options{}, nil)
-}
 
 // openHere opens the workbook of this checkout, with its state in a folder of
 // the test's own.

@@ -1,0 +1,59 @@
+package workbook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"zklab/internal/journal"
+	"zklab/internal/journal/plain"
+	"zklab/internal/lab"
+	"zklab/internal/scenario"
+	"zklab/internal/zkserver/zktest"
+	"zklab/lessons"
+)
+
+// Each lesson's demo does on a real ZooKeeper what its text says.
+func TestDemos(t *testing.T) {
+	ensemble := zktest.Need(t)
+	all, err := lessons.Manifest(lessons.DefaultLang)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		t.Run(l.Slug, func(t *testing.T) {
+			script, err := scenario.Parse(l.Slug, l.Demo, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := journal.New(journal.Options{})
+			stage, err := lab.New(t.Context(), lab.Options{Ensemble: ensemble, Journal: j, Lock: "/demo-" + l.Number})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := scenario.NewRunner(script, stage, j)
+			err = r.Run(t.Context())
+			r.Close()
+			if closeErr := stage.Close(context.Background()); closeErr != nil {
+				t.Error(closeErr)
+			}
+			if s := r.Summary(); err != nil || !s.OK() {
+				t.Errorf("%v\n%v\n%s", err, s, story(j))
+			}
+		})
+	}
+}
+
+// story is what happened, one line an event.
+func story(j *journal.Journal) string {
+	events, _ := j.Since(0, 0)
+	p := plain.New(plain.Story)
+	var text strings.Builder
+	for i := range events {
+		for _, line := range p.Lines(&events[i]) {
+			fmt.Fprintln(&text, line.String(events[0].At))
+		}
+	}
+	return text.String()
+}

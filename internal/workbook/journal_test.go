@@ -1,0 +1,42 @@
+package workbook
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"zklab/internal/journal"
+)
+
+// checkJournal requires that a failed run's journal can be replayed, and ends with
+// the diagnosis.
+func checkJournal(t *testing.T, path, code string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	events, err := journal.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := events[len(events)-1]
+	if last.Type != journal.Expect || last.OK || !strings.HasPrefix(last.Text, "["+code+"]") {
+		t.Errorf("the last event is %+v", last)
+	}
+	j := journal.Of(events)
+	s := j.Latest(last.At)
+	if len(s.Locks) == 0 || len(s.Contestants) < 2 {
+		t.Errorf("the journal shows %d locks and %d contestants", len(s.Locks), len(s.Contestants))
+	}
+	seen := map[journal.Type]int{}
+	for _, e := range events {
+		seen[e.Type]++
+	}
+	for _, want := range []journal.Type{journal.Joined, journal.Belief, journal.Request, journal.Reply, journal.Queue, journal.SessionOpen} {
+		if seen[want] == 0 {
+			t.Errorf("no event says %s", want)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package workbook
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"zklab/internal/locktest"
+	"zklab/internal/zkserver/zktest"
+	"zklab/lessons"
+)
+
+// copyHere makes a checkout of its own that has this one's packages by symbolic
+// link, and exercises that may be edited.
+func copyHere(t *testing.T) *Workbook {
+	t.Helper()
+	from, err := FindRoot(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	t.Setenv(locktest.StateEnv, filepath.Join(root, ".zklab"))
+	for _, name := range []string{"go.mod", "go.sum", "go.work", "internal", "lessons", "solutions", "curatorlike", "minimutex"} {
+		if err := os.Symlink(filepath.Join(from, name), filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(root, "exercises"), os.DirFS(filepath.Join(from, "exercises"))); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(root, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := WriteExercises(root, w.files, w.now()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *Workbook) write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(w.Root, "exercises", name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const lesson05 = "05-take-a-number"
+
+// A learner's way through one exercise: begin, err, ask for hints, solve it.
+func TestWorkbook_aLearnersWay(t *testing.T) {
+	w := copyHere(t)
+	right, err := answerOf(lesson05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(code string) Result {
+		t.Helper()
+		r, err := w.Check(t.Context(), "5", Run{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Code != code || r.Passed != (code == "") {
+			t.Fatalf("got %q, want %q:\n%s", r.Code, code, r.Output)
+		}
+		return r
+	}
+	hint := func(code string, level int) {
+		t.Helper()
+		h, err := w.Hint("05")
+		if err != nil || h.Code != code || h.Level != level || code != "" && h.Text == "" {
+			t.Errorf("got %+v, %v, want %s level %d", h, err, code, level)
+		}
+	}
+	hint(CodeTODO, 1)
+	check(CodeTODO)
+	hint(CodeTODO, 2)
+	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
+	check("ZERO-FORGOTTEN")
+	hint("ZERO-FORGOTTEN", 1)
+	hint("ZERO-FORGOTTEN", 2)
+	hint("ZERO-FORGOTTEN", 3)
+	hint("ZERO-FORGOTTEN", 3)
+	w.write(t, lesson05+"/lock.go", right+"\nfunc broken( {\n")
+	if r := check(CodeDoesNotBuild); !strings.Contains(r.Message, "first error at lock.go:") {
+		t.Errorf("the message does not say where: %s", r.Message)
+	}
+	hint(CodeDoesNotBuild, 1)
+	w.write(t, lesson05+"/lock.go", right)
+	check("")
+	hint("", 0)
+
+	all, err := w.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := all[4]
+	if s := e.Standing; e.Lesson.Slug != lesson05 || s.Status != Solved || s.Attempts != 4 || s.Assisted {
+		t.Errorf("%+v", s)
+	}
+	next, ok, err := w.Next()
+	if err != nil || !ok || next.Lesson.Number != "01" {
+		t.Errorf("next is %v, %v, %v", next.Lesson.Slug, ok, err)
+	}
+}
+
+// Plain "go test" in any editor counts as well: the next hint knows the mistake.
+func TestWorkbook_plainGoTest(t *testing.T) {
+	w := copyHere(t)
+	right, err := answerOf(lesson05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
+	cmd := exec.Command("go", "test", "-count=1", ".")
+	cmd.Dir = filepath.Join(w.Root, "exercises", lesson05)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "[ZERO-FORGOTTEN]") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if h, err := w.Hint("05"); err != nil || h.Code != "ZERO-FORGOTTEN" || h.Level != 1 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if all, err := w.List(); err != nil || all[4].Standing.Attempts != 1 {
+		t.Errorf("%+v, %v", all[4].Standing, err)
+	}
+}
+
+// A test that was edited until it passes is noticed, and does not help.
+func TestWorkbook_editedTest(t *testing.T) {
+	w := copyHere(t)
+	w.write(t, lesson05+"/lock_test.go", "package lock\n")
+	r, err := w.Check(t.Context(), lesson05, Run{})
+	if err != nil || !r.TestEdited || r.Code != CodeTODO {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := os.Remove(filepath.Join(w.Root, "exercises", lesson05, "lock_test.go")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = w.Check(t.Context(), lesson05, Run{}); err != nil || r.Code != CodeTODO {
+		t.Errorf("without a test: %+v, %v", r, err)
+	}
+}
+
+func TestWorkbook_deletedFile(t *testing.T) {
+	w := copyHere(t)
+	if err := os.RemoveAll(filepath.Join(w.Root, "exercises", lesson05)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := w.Check(t.Context(), "5", Run{}); err != nil || r.Code != CodeMissing {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if all, err := w.List(); err != nil || !all[4].Missing || all[3].Missing {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if kept, err := w.Reset("5"); err != nil || len(kept) != 0 {
+		t.Errorf("%v, %v", kept, err)
+	}
+	if r, err := w.Check(t.Context(), "5", Run{}); err != nil || r.Code != CodeTODO {
+		t.Errorf("after reset: %+v, %v", r, err)
+	}
+}
+
+// Reset keeps what was there, each time.
+func TestWorkbook_resetKeepsACopy(t *testing.T) {
+	w := copyHere(t)
+	for _, mine := range []string{"package lock // first\n", "package lock // second\n"} {
+		w.write(t, lesson05+"/lock.go", mine)
+		kept, err := w.Reset("take-a-number")
+		if err != nil || len(kept) != 1 {
+			t.Fatalf("%v, %v", kept, err)
+		}
+		if b, err := os.ReadFile(kept[0]); err != nil || string(b) != mine {
+			t.Errorf("kept %q, %v", b, err)
+		}
+		if b, err := os.ReadFile(w.ExerciseFile(w.Lessons()[4])); err != nil || string(b) != w.files[lesson05+"/lock.go"] {
+			t.Errorf("not as it was given: %v\n%s", err, b)
+		}
+	}
+	if kept, err := w.Reset("5"); err != nil || len(kept) != 0 {
+		t.Errorf("nothing to keep: %v, %v", kept, err)
+	}
+	if _, err := w.Reset("77"); !errors.Is(err, lessons.ErrNoLesson) {
+		t.Errorf("no such lesson: %v", err)
+	}
+}
+
+func TestWorkbook_solutionMarksAsAssisted(t *testing.T) {
+	w := copyHere(t)
+	answer, assisted, err := w.Solution("06")
+	if err != nil || !assisted || !strings.Contains(answer, "GetW") || strings.Contains(answer, "SOLUTION") {
+		t.Errorf("%v, %v\n%s", assisted, err, answer)
+	}
+	if notes, err := w.Notes("06"); err != nil || notes == "" {
+		t.Errorf("%q, %v", notes, err)
+	}
+}
+
+// A failing run leaves its journal behind.
+func TestWorkbook_lastRun(t *testing.T) {
+	w := copyHere(t)
+	if _, err := w.LastRun(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before any run: %v", err)
+	}
+	answer, err := answerOf("06-call-the-next")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := w.Lesson("06")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken, err := l.Wrong[0].Apply(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, l.Slug+"/lock.go", broken)
+	r, err := w.Check(t.Context(), "06", Run{Servers: zktest.Need(t).Connect()})
+	if err != nil || r.Passed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	path, err := w.LastRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkJournal(t, path, r.Code)
+}
