@@ -17,6 +17,7 @@ type tickMsg struct{ generation int }
 const (
 	barTick  = 100 * time.Millisecond // bars that run down
 	slowTick = time.Second            // the same without motion
+	stepTick = 250 * time.Millisecond // what a running step waits for
 )
 
 // clock knows when the screen changes next by itself.

@@ -69,17 +69,17 @@ func (m *model) pressSmall(k tea.KeyPressMsg) tea.Cmd {
 
 // open shows a page. Its keys come first, the most important ones foremost.
 func (m *model) open(p *page) {
-	m.page = p
-	m.deeds = nil
+	m.page, m.deeds = p, nil
 	if m.o.Script != nil {
 		m.deeds = scenario()
+	}
+	if m.reel != nil { // before the page's own: home and end mean the journal's
+		m.deeds = append(m.deeds, replaying()...)
 	}
 	if p.deeds != nil {
 		m.deeds = append(m.deeds, p.deeds()...)
 	}
-	if m.reel != nil {
-		m.deeds = append(m.deeds, replaying()...)
-	} else {
+	if m.reel == nil {
 		m.deeds = append(m.deeds, pausing()...)
 	}
 	m.deeds = append(m.deeds, common()...)

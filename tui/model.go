@@ -223,6 +223,9 @@ func (m *model) next(now time.Time) time.Time {
 		return time.Time{}
 	}
 	at := m.page.due(m, now)
+	if m.steps != nil && m.steps.Running && (at.IsZero() || at.After(now.Add(stepTick))) {
+		at = now.Add(stepTick)
+	}
 	if d := m.moving.tick(); d > 0 && (at.IsZero() || at.After(now.Add(d))) {
 		at = now.Add(d)
 	}

@@ -34,6 +34,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.dirty = false
 			return m, nil
 		}
+		if m.steps != nil && m.steps.Running {
+			m.readSteps()
+		}
 	case watchedMsg:
 		cmd = m.watched(msg)
 	case outcomeMsg:
