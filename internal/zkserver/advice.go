@@ -17,5 +17,5 @@ func advice() string {
 			return "What to do: " + a[1] + " (what else is needed is then fetched), or name a running server: ZKLAB_SERVERS=host:port"
 		}
 	}
-	return "What to do: install Java 8 or newer, or name a running server: ZKLAB_SERVERS=host:port"
+	return "What to do: install Java 8 or newer, unpack a ZooKeeper release and set ZOOKEEPER_HOME to its folder, or name a running server: ZKLAB_SERVERS=host:port"
 }

@@ -176,3 +176,21 @@ func TestGuardian_folderCannotBeMade_saysWhy(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+func TestStart_relativeTemporaryFolderWithASpace(t *testing.T) {
+	needJava(t)
+	parent := t.TempDir()
+	t.Chdir(parent)
+	if err := os.Mkdir("my tmp", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", "my tmp")
+	e := start(t, Options{Backend: Java})
+	if found, err := os.ReadDir(parent + "/my tmp"); err != nil || len(found) != 1 {
+		t.Errorf("the folder holds %v, %v", found, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	awaitNothing(t, parent+"/my tmp")
+}

@@ -85,7 +85,7 @@ func (e *Ensemble) Close() error {
 }
 
 // Leader waits until a server leads (a single server leads itself) and returns
-// it. When none does by the end of ctx, it returns ErrNoLeader with what each
+// it. When none does by the end of ctx, or within 30 s, it returns ErrNoLeader with what each
 // server said.
 func (e *Ensemble) Leader(ctx context.Context) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)

@@ -55,8 +55,12 @@ type guardian struct {
 // startGuardian starts a guardian that has made a new temporary folder.
 func startGuardian() (*guardian, error) {
 	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
-	g := &guardian{dir: filepath.Join(os.TempDir(), folderPrefix+hex.EncodeToString(random[:]))}
+	_, _ = rand.Read(random[:])            // never fails
+	dir, err := filepath.Abs(os.TempDir()) // the guardian's current folder is another one
+	if err != nil {
+		return nil, err
+	}
+	g := &guardian{dir: filepath.Join(dir, folderPrefix+hex.EncodeToString(random[:]))}
 	life, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
