@@ -198,3 +198,14 @@ func (d *dialCounter) dial(ctx context.Context, network, addr string) (net.Conn,
 	var nd net.Dialer
 	return nd.DialContext(ctx, network, addr)
 }
+
+// expire ends the session of the relay's client at the server. The client may
+// not come back meanwhile: it would take its session away from the relay.
+func expire(t testing.TB, relay *wiretap.Relay) {
+	t.Helper()
+	relay.Refuse(true)
+	defer relay.Refuse(false)
+	if err := relay.ExpireSession(within(t, 10*time.Second)); err != nil && !errors.Is(err, wiretap.ErrSessionOver) {
+		t.Fatal(err)
+	}
+}
