@@ -19,6 +19,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if spec := os.Getenv(childEnv); spec != "" {
+		os.Exit(childMain(spec))
+	}
 	flag.Parse()
 	// Contestants wait for timeouts most of the time, not for a processor.
 	if err := flag.Set("test.parallel", "16"); err != nil {
@@ -26,9 +29,6 @@ func TestMain(m *testing.M) {
 	}
 	zktest.Main(m, zkserver.Options{}, nil)
 }
-
-// long says whether to run the long version of a test.
-func long() bool { return os.Getenv("ZKLAB_LONG") != "" }
 
 // waitFor polls until ok, because what it waits for has no event of its own.
 func waitFor(t testing.TB, limit time.Duration, what string, ok func() bool) {

@@ -70,7 +70,7 @@ func (m Member) Witness() {
 	m.write(Event{Verb: Alive, Text: SessionList(ids)})
 }
 
-// Use works under the hold, stays, and says why it ended.
+// Use works under the hold, stays, works again, and says why it ended.
 func (m Member) Use(ctx context.Context, g *Grant, stay <-chan struct{}) string {
 	certain := g.certain()
 	if m.Guards != nil && m.Mode == Exclusive {
@@ -83,6 +83,9 @@ func (m Member) Use(ctx context.Context, g *Grant, stay <-chan struct{}) string 
 	case <-certain.Done():
 	case <-stay:
 	case <-ctx.Done():
+	}
+	if m.Guards != nil && m.Mode == Exclusive && certain.Err() == nil {
+		m.increment(certain, g.Token) // a process that was stopped meanwhile may do what it no longer should
 	}
 	if certain.Err() != nil {
 		return "no longer certain: " + context.Cause(certain).Error()
