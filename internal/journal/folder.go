@@ -111,6 +111,15 @@ func (f *Folder) Clone() *Folder {
 	return &c
 }
 
+// size estimates what a Clone costs, in bytes.
+func (f *Folder) size() int {
+	n := 900*len(f.contestants) + 100*len(f.bySession) + 1024
+	for i := range f.locks {
+		n += 200*len(f.locks[i].Queue) + 150*len(f.locks[i].wakes)
+	}
+	return n
+}
+
 // Apply takes the next event. It keeps no pointer to it.
 func (f *Folder) Apply(e *Event) {
 	if f.start.IsZero() {

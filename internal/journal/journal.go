@@ -34,15 +34,24 @@ type Journal struct {
 // reader may go on with a slice of them after the lock is given back.
 type chunk struct {
 	before *Folder
+	after  time.Time // no event before the chunk is later
 	first  int64
 	events []Event
 	weight int
 	bytes  int
 }
 
+// Disorder is how much older than the newest event before it an event may be.
+// Observers report independently: what one saw first another may tell first.
+const Disorder = time.Second
+
 // chunkWeight bounds how long folding from a chunk's start can take: about the
 // time of that many simple events, 1 to 5 ms.
 const chunkWeight = 4096
+
+// chunkShare makes chunks longer when there are very many contestants, so that
+// the folds before chunks stay small beside the events.
+const chunkShare = 12
 
 // weight is how much work an event is to fold, in simple events.
 func weight(e *Event) int {
@@ -88,10 +97,10 @@ func Of(events []Event) *Journal {
 }
 
 // Append adds an event and returns it as it was kept: with the next number, and
-// with a time. An event without one gets the clock's. Time never goes back: an
-// event that is older than the one before it gets that one's time. Slices and
-// maps of the event belong to the journal from now on. It never blocks on a
-// subscriber.
+// with a time. An event without one gets the clock's. Times may go back a little
+// from one event to the next, by Disorder at most: an older event is taken to be
+// that old. Slices and maps of the event belong to the journal from now on. It never
+// blocks on a subscriber.
 func (j *Journal) Append(e Event) Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -99,15 +108,18 @@ func (j *Journal) Append(e Event) Event {
 		e.At = j.now()
 	}
 	e.At = e.At.Round(0) // wall time: what a file gives back
-	if e.At.Before(j.last) {
-		e.At = j.last
+	if oldest := j.last.Add(-Disorder); e.At.Before(oldest) {
+		e.At = oldest
 	}
-	j.last = e.At
 	e.Seq = j.head.seq + 1
 	c := j.chunks[len(j.chunks)-1]
-	if c.weight >= chunkWeight {
-		c = &chunk{before: j.head.Clone(), first: e.Seq}
+	if c.weight >= max(chunkWeight, chunkShare*len(j.head.contestants)) {
+		c = &chunk{before: j.head.Clone(), after: j.last, first: e.Seq, bytes: j.head.size()}
+		j.bytes += c.bytes
 		j.chunks = append(j.chunks, c)
+	}
+	if e.At.After(j.last) {
+		j.last = e.At
 	}
 	c.events = append(c.events, e)
 	c.weight += weight(&e)
@@ -152,36 +164,41 @@ func (j *Journal) Latest(t time.Time) State {
 
 // At gives the state at time t: the fold of all events not later than t.
 func (j *Journal) At(t time.Time) State {
-	f, events := j.from(t)
-	for i := range events {
-		if events[i].At.After(t) {
-			break
+	f, parts := j.from(t)
+	for _, events := range parts {
+		for i := range events {
+			if !events[i].At.After(t) {
+				f.Apply(&events[i])
+			}
 		}
-		f.Apply(&events[i])
 	}
 	return f.State(t)
 }
 
-// from returns a fold of its own that is close before t, and what follows it.
-func (j *Journal) from(t time.Time) (*Folder, []Event) {
+// from returns a fold of its own that holds only what is not later than t, and
+// what follows it up to the last event that can be as old as t.
+func (j *Journal) from(t time.Time) (*Folder, [][]Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !j.last.After(t) {
 		return j.head.Clone(), nil
 	}
-	// The last chunk that starts at or before t.
-	i, _ := slices.BinarySearchFunc(j.chunks, t, func(c *chunk, t time.Time) int {
-		if c.events[0].At.After(t) {
-			return 1
-		}
-		return -1
-	})
-	c := j.chunks[max(i-1, 0)]
-	f, events := c.before.Clone(), c.events
-	if i == 0 && c.first > 1 { // before all that is kept: as at the oldest kept
+	i := len(j.chunks) - 1
+	for i > 0 && j.chunks[i].after.After(t) {
+		i--
+	}
+	f := j.chunks[i].before.Clone()
+	if j.chunks[i].after.After(t) { // before all that is kept: as at the oldest kept
 		return f, nil
 	}
-	return f, events
+	var parts [][]Event
+	for _, c := range j.chunks[i:] {
+		if c.after.After(t.Add(Disorder)) {
+			break
+		}
+		parts = append(parts, c.events)
+	}
+	return f, parts
 }
 
 // Since returns events that follow the one numbered seq, oldest first, at most
@@ -214,13 +231,12 @@ func (j *Journal) Since(seq int64, limit int) (events []Event, missed int64) {
 	return events, missed
 }
 
-// Window returns the events with from < At <= to, newest last, at most limit of
-// them, the newest ones (below 1: all).
+// Window returns the events with from < At <= to, in the order of the journal, at most
+// limit of them, the newest ones (below 1: all).
 func (j *Journal) Window(from, to time.Time, limit int) []Event {
 	j.mu.Lock()
-	chunks := slices.Clone(j.chunks)
-	parts := make([][]Event, len(chunks))
-	for i, c := range chunks {
+	parts := make([][]Event, len(j.chunks))
+	for i, c := range j.chunks {
 		parts[i] = c.events
 	}
 	j.mu.Unlock()
@@ -228,11 +244,11 @@ func (j *Journal) Window(from, to time.Time, limit int) []Event {
 	for i := len(parts) - 1; i >= 0; i-- {
 		for k := len(parts[i]) - 1; k >= 0; k-- {
 			e := &parts[i][k]
-			if !e.At.After(from) || limit > 0 && len(newestFirst) >= limit {
+			if e.At.Before(from.Add(-Disorder)) || limit > 0 && len(newestFirst) >= limit {
 				slices.Reverse(newestFirst)
 				return newestFirst
 			}
-			if !e.At.After(to) {
+			if e.At.After(from) && !e.At.After(to) {
 				newestFirst = append(newestFirst, *e)
 			}
 		}

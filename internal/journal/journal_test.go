@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -46,11 +47,36 @@ func TestSubscribe_4writersSlowReader_losesNothing(t *testing.T) {
 	}
 }
 
-func TestAppend_timeNeverGoesBack(t *testing.T) {
+func TestAppend_timeGoesBackBySomeAtMost(t *testing.T) {
 	j := New(Options{Now: func() time.Time { return t0 }})
-	j.Append(Event{Type: Note, At: t0.Add(time.Second)})
-	if e := j.Append(Event{Type: Note}); !e.At.Equal(t0.Add(time.Second)) {
-		t.Errorf("a late event is at %v", e.At)
+	j.Append(Event{Type: Note, At: t0.Add(3 * time.Second)})
+	if e := j.Append(Event{Type: Note, At: t0.Add(2500 * time.Millisecond)}); !e.At.Equal(t0.Add(2500 * time.Millisecond)) {
+		t.Errorf("an event half a second late is at %v", e.At)
+	}
+	if e := j.Append(Event{Type: Note}); !e.At.Equal(t0.Add(2 * time.Second)) {
+		t.Errorf("an event three seconds late is at %v", e.At)
+	}
+	if _, newest := j.Bounds(); !newest.Equal(t0.Add(3 * time.Second)) {
+		t.Errorf("newest %v", newest)
+	}
+}
+
+// However late events are, the journal's state at a moment is the fold of what is
+// not later, over chunks too.
+func TestAt_eventsOutOfOrder_equalsFold(t *testing.T) {
+	j := New(Options{})
+	var all []Event
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 3*chunkWeight + 100 {
+		at := t0.Add(time.Duration(i)*time.Millisecond - time.Duration(random.IntN(900))*time.Millisecond)
+		all = append(all, j.Append(Event{Type: Belief, Who: fmt.Sprintf("c%d", i%7), Belief: Holds, Token: int64(i), At: at}))
+	}
+	for range 60 {
+		at := t0.Add(time.Duration(random.IntN(13_000)-500) * time.Millisecond)
+		got, want := j.At(at), Fold(all, at)
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("at %v: %+v, want %+v", at.Sub(t0), got, want)
+		}
 	}
 }
 
@@ -75,7 +101,7 @@ func TestJournal_overItsLimit_forgetsEventsAndKeepsTheState(t *testing.T) {
 			t.Fatalf("at %d: %+v, want %+v", at, got, want)
 		}
 	}
-	if got := j.At(t0); got.LastSeq != missed {
+	if got := j.At(t0.Add(-time.Hour)); got.LastSeq != missed {
 		t.Errorf("before all that is kept: state after event %d, want %d", got.LastSeq, missed)
 	}
 	sub := j.Subscribe(0)

@@ -105,8 +105,12 @@ func (f *Folder) openWake(l *lock, p *Place, at time.Time) {
 	if asked, known := l.deleting[p.Node.Name]; known {
 		w.At = asked
 		delete(l.deleting, p.Node.Name)
-	} else if len(l.loose) > 0 {
-		w.At = l.loose[0].at
+	} else {
+		for _, e := range l.loose {
+			if e.at.Before(w.At) {
+				w.At = e.at
+			}
+		}
 	}
 	for _, e := range l.loose {
 		if !e.at.Before(w.At) {

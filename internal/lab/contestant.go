@@ -267,7 +267,7 @@ func (l *Lab) member(who string) (*member, error) {
 }
 
 // Join has a contestant stand in line.
-func (l *Lab) Join(_ context.Context, who string) error {
+func (l *Lab) Join(ctx context.Context, who string) error {
 	m, err := l.member(who)
 	if err != nil {
 		return err
@@ -276,26 +276,43 @@ func (l *Lab) Join(_ context.Context, who string) error {
 		By: journal.Lab, Type: journal.Joined, Who: who, Lock: m.lock, Recipe: m.group.Recipe,
 		PID: m.host.process.Pid(), Timeout: m.group.Session, Count: m.group.Permits,
 	})
-	return l.told(who, m.host.process.Join(who))
+	return l.tell(ctx, who, func() error { return m.host.process.Join(who) })
 }
 
 // Release has a contestant give the lock back, or leave the line.
-func (l *Lab) Release(_ context.Context, who string) error {
-	return l.ask(who, "release", (*contestant.Process).Release)
+func (l *Lab) Release(ctx context.Context, who string) error {
+	return l.ask(ctx, who, "release", (*contestant.Process).Release)
 }
 
 // Quit has a contestant end its session and go.
-func (l *Lab) Quit(_ context.Context, who string) error {
-	return l.ask(who, "quit", (*contestant.Process).Quit)
+func (l *Lab) Quit(ctx context.Context, who string) error {
+	return l.ask(ctx, who, "quit", (*contestant.Process).Quit)
 }
 
-func (l *Lab) ask(who, op string, do func(*contestant.Process, string) error) error {
+func (l *Lab) ask(ctx context.Context, who, op string, do func(*contestant.Process, string) error) error {
 	m, err := l.member(who)
 	if err != nil {
 		return err
 	}
 	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Asked, Who: who, Op: op})
-	return l.told(who, do(m.host.process, who))
+	return l.tell(ctx, who, func() error { return do(m.host.process, who) })
+}
+
+// A process with a thousand members may be behind with its commands.
+const (
+	busyLimit = 3 * time.Second
+	busyPause = 5 * time.Millisecond
+)
+
+// tell gives a command to a process, again while that is too busy to take it.
+func (l *Lab) tell(ctx context.Context, who string, command func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, busyLimit)
+	defer cancel()
+	err := command()
+	for errors.Is(err, contestant.ErrBusy) && pause(ctx, busyPause) == nil {
+		err = command()
+	}
+	return l.told(who, err)
 }
 
 // told says why a command did not reach its process.

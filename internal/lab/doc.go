@@ -8,8 +8,9 @@
 //
 // # Order
 //
-// The journal's order can be trusted in these ways. A request is written before
-// the server can answer it. A reading of the queue is written when it differs from
+// The journal's order can be trusted in these ways. What one relay sees stands in
+// the order in which it passed; two relays may be milliseconds apart, more on a
+// busy machine. A reading of the queue is written when it differs from
 // the one before, within milliseconds of the frame that changed it, or of the
 // poll that found the change. A reading of the counters is written only if
 // the queues were the same right before and right after it, and after those; so

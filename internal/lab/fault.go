@@ -108,8 +108,8 @@ func (l *Lab) Expire(ctx context.Context, who string) error {
 
 // Write has a contestant that believes it holds work for a while and then write text
 // to the resource that its lock protects. Whether it is taken is in the journal.
-func (l *Lab) Write(_ context.Context, who, text string, work time.Duration) error {
-	return l.ask(who, "write", func(p *contestant.Process, who string) error { return p.Write(who, text, work) })
+func (l *Lab) Write(ctx context.Context, who, text string, work time.Duration) error {
+	return l.ask(ctx, who, "write", func(p *contestant.Process, who string) error { return p.Write(who, text, work) })
 }
 
 // Fence turns the resource's check of tokens on or off. It is on at first.

@@ -166,6 +166,9 @@ func settled(r *Runner, s journal.State, n int) finding {
 		}
 	}
 	counted := s.Counters.At.After(l.Changed) && s.Counters.At.After(r.watch.lastFired)
+	if k := len(l.Wakes); k > 0 && float64(l.Wakes[k-1].Events) < l.Wakes[k-1].Server {
+		counted = false // some events are still on their way to their clients
+	}
 	is := fmt.Sprintf("%d in line, %d of them without a watch yet", line, unarmed)
 	if unaware > 0 {
 		is += "; the holder does not know yet"

@@ -165,7 +165,7 @@ type watch struct {
 	grants    []grant // the last two
 	signalled map[string]time.Time
 	exited    map[string]string // how
-	lastFired time.Time // the last watch event
+	lastFired time.Time         // the last watch event
 }
 
 type grant struct {
@@ -192,10 +192,11 @@ func (r *Runner) take(e *journal.Event) bool {
 	case journal.Exited:
 		r.watch.exited[e.Who] = e.Text
 		delete(r.watch.believing, e.Who)
-	case journal.Request, journal.CloseSession:
-		// Who asks the server to delete its node has given the lock up, whatever
-		// word of it comes later. Nobody else can be woken before that.
-		if e.Op == "delete" || e.Type == journal.CloseSession {
+	case journal.Asked, journal.Request, journal.CloseSession:
+		// Who was asked to release, or asks the server to delete its node, gives
+		// the lock up; word of it comes when that is done, and the next one may
+		// hold already by then.
+		if e.Op == "release" || e.Op == "quit" || e.Op == "delete" || e.Type == journal.CloseSession {
 			delete(r.watch.believing, e.Who)
 		}
 		return false
