@@ -1,0 +1,65 @@
+package docker
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"zklab/internal/zkserver"
+)
+
+// Ports inside a container.
+const (
+	clientPort   = "2181/tcp"
+	adminPort    = "8080/tcp"
+	peerName     = "zoo%d" // on the ensemble's own network
+	confFile     = "/conf/zoo.cfg"
+	initTicks    = 20
+	syncTicks    = 6
+	maxPortRaces = 5
+)
+
+// zooCfg is the server's configuration. The image's entry point makes one of its
+// own only where there is none.
+func zooCfg(o zkserver.Options) string {
+	shortest, longest := o.SessionBounds()
+	set := map[string]string{
+		"tickTime":               strconv.FormatInt(o.Tick.Milliseconds(), 10),
+		"minSessionTimeout":      strconv.FormatInt(shortest.Milliseconds(), 10),
+		"maxSessionTimeout":      strconv.FormatInt(longest.Milliseconds(), 10),
+		"initLimit":              strconv.Itoa(initTicks),
+		"syncLimit":              strconv.Itoa(syncTicks),
+		"dataDir":                "/data",
+		"dataLogDir":             "/datalog",
+		"clientPort":             "2181",
+		"maxClientCnxns":         "0",
+		"4lw.commands.whitelist": "*",
+		"admin.enableServer":     "true",
+	}
+	if o.Size > 1 {
+		// A peer that is cut off loses the address it had on the peers' network.
+		set["quorumListenOnAllIPs"] = "true"
+		for i := 1; i <= o.Size; i++ {
+			set["server."+strconv.Itoa(i)] = fmt.Sprintf(peerName+":2888:3888", i)
+		}
+	}
+	maps.Copy(set, o.Extra)
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		fmt.Fprintf(&b, "%s=%s\n", k, set[k])
+	}
+	return b.String()
+}
+
+// environment is what the image's entry point and the virtual machine read. Peers
+// may come back at another address, so the machine must not remember names.
+func environment(o zkserver.Options, id int) map[string]string {
+	flags := []string{"-Xms16m", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dzookeeper.forceSync=no",
+		"-Dsun.net.inetaddr.ttl=1", "-Dsun.net.inetaddr.negative.ttl=0"}
+	return map[string]string{
+		"ZOO_MY_ID": strconv.Itoa(id),
+		"JVMFLAGS":  strings.Join(append(flags, o.JavaFlags...), " "),
+	}
+}

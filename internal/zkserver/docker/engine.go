@@ -1,0 +1,154 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/log"
+
+	"zklab/internal/zkserver"
+)
+
+const (
+	probeLimit = 3 * time.Second  // for an engine to answer at all
+	callLimit  = 20 * time.Second // for one request to it
+	pullLimit  = 5 * time.Minute
+
+	officialImage = "zookeeper:3.9.5"
+	standinImage  = "zklab-standin-zookeeper:latest"
+	imageEnv      = "ZKLAB_ZOOKEEPER_IMAGE"
+	hostEnv       = "DOCKER_HOST"
+	ryukOffEnv    = "TESTCONTAINERS_RYUK_DISABLED"
+	hubPrefixEnv  = "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX"
+)
+
+// engineHost is the engine to use, or why there is none.
+func engineHost(getenv func(string) string) (string, error) {
+	if host := getenv(hostEnv); host != "" {
+		return host, nil
+	}
+	sockets := []string{"/var/run/docker.sock"}
+	if dir := getenv("XDG_RUNTIME_DIR"); dir != "" {
+		sockets = append(sockets, filepath.Join(dir, "docker.sock"))
+	}
+	if home := getenv("HOME"); home != "" {
+		sockets = append(sockets, filepath.Join(home, ".docker/run/docker.sock"), filepath.Join(home, ".docker/desktop/docker.sock"))
+	}
+	for _, s := range sockets {
+		if _, err := os.Stat(s); err == nil {
+			return "unix://" + s, nil
+		}
+	}
+	return "", fmt.Errorf("there is no engine (%s is not set, and there is no %s)", hostEnv, sockets[0])
+}
+
+// openEngine returns a client of an engine that answers. The error is one line.
+func openEngine(ctx context.Context, host string) (*client.Client, error) {
+	api, err := client.New(client.FromEnv, client.WithHost(host))
+	if err != nil {
+		return nil, fmt.Errorf("%s names no engine: %s", hostEnv, oneLine(err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	if _, err := api.Ping(ctx, client.PingOptions{}); err != nil {
+		api.Close()
+		return nil, errors.New(whyDead(host, err))
+	}
+	return api, nil
+}
+
+// whyDead says in one line why the engine at host cannot be used, and what to do.
+func whyDead(host string, err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("the engine at %s may not be used by this user (permission denied); joining the group that owns its socket, usually docker, helps", host)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("no engine runs at %s (connection refused); start it, usually with: sudo systemctl start docker", host)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("no engine runs at %s (there is no such socket)", host)
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("the engine at %s does not answer within %v", host, probeLimit)
+	}
+	return fmt.Sprintf("the engine at %s cannot be used: %s", host, oneLine(err))
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// chooseImage returns an image that is present, pulling it if it must and may.
+func chooseImage(ctx context.Context, api *client.Client, o zkserver.Options, fetch bool) (string, error) {
+	want := []string{officialImage, standinImage}
+	if named := os.Getenv(imageEnv); named != "" {
+		want = []string{named}
+	}
+	for _, image := range want {
+		there, err := present(ctx, api, image)
+		if err != nil {
+			return "", err
+		}
+		if there {
+			return image, nil
+		}
+	}
+	image := want[0]
+	if !fetch {
+		return "", fmt.Errorf("the image %s is not present (docker pull %s, or name one that is: %s)", image, image, imageEnv)
+	}
+	o.Progress("pulling the image %s", image)
+	ctx, cancel := context.WithTimeout(ctx, pullLimit)
+	defer cancel()
+	pull, err := api.ImagePull(ctx, image, client.ImagePullOptions{})
+	if err == nil {
+		err = pull.Wait(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the image %s is not present and cannot be pulled (%s); name one that is present: %s=…", image, oneLine(err), imageEnv)
+	}
+	return image, nil
+}
+
+func present(ctx context.Context, api *client.Client, image string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	_, err := api.ImageInspect(ctx, image)
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("the engine does not tell whether the image %s is present: %s", image, oneLine(err))
+	}
+	return true, nil
+}
+
+var setUp sync.Once
+
+// setUpTestcontainers keeps the library silent, and has it do without Ryuk where
+// Ryuk's image is not present. It must run before the library reads its
+// environment, which it does once.
+func setUpTestcontainers(ctx context.Context, api *client.Client) {
+	setUp.Do(func() {
+		log.SetDefault(log.NewNoopLogger())
+		if os.Getenv(ryukOffEnv) != "" {
+			return
+		}
+		image := testcontainers.ReaperDefaultImage
+		if prefix := os.Getenv(hubPrefixEnv); prefix != "" {
+			image = strings.TrimSuffix(prefix, "/") + "/" + image
+		}
+		if there, err := present(ctx, api, image); err != nil || !there {
+			os.Setenv(ryukOffEnv, "true")
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/moby/moby/client"
+)
+
+const (
+	guardianEnv   = "ZKLAB_DOCKER_GUARDIAN_OF" // the ensemble's id
+	ensembleLabel = "zklab.ensemble"
+
+	// A request that we made right before we died may still be on its way in the
+	// engine, so the guardian looks again for so long.
+	guardianRounds = 8
+	guardianPause  = 400 * time.Millisecond
+)
+
+// init turns this process into a guardian when it was started as one.
+func init() {
+	if id := os.Getenv(guardianEnv); id != "" {
+		guard(id)
+		os.Exit(0)
+	}
+}
+
+// guard waits until the pipe ends and then removes everything of the ensemble.
+func guard(id string) {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	api, err := client.New(client.FromEnv)
+	if err != nil {
+		return // our parent has used the same settings
+	}
+	defer api.Close()
+	for range guardianRounds {
+		ctx, cancel := context.WithTimeout(context.Background(), callLimit)
+		_ = sweep(ctx, api, id) // the next round tries again
+		cancel()
+		time.Sleep(guardianPause)
+	}
+}
+
+// guardian is our hold on the process that cleans up after us.
+type guardian struct {
+	cmd  *exec.Cmd
+	pipe io.Closer
+}
+
+// startGuardian starts it in a process group of its own, which ctrl-C misses.
+func startGuardian(id, host string) (*guardian, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program for the guardian process: %w", err)
+	}
+	life, ours, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer life.Close()
+	cmd := exec.Command(self)
+	cmd.Dir = "/"
+	cmd.Stdin = life
+	cmd.Env = append(os.Environ(), guardianEnv+"="+id, hostEnv+"="+host, "GOCOVERDIR="+os.DevNull)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("start the guardian process: %w", err)
+	}
+	return &guardian{cmd: cmd, pipe: ours}, nil
+}
+
+// dismiss ends the guardian. Should something be left, it first does its work.
+func (g *guardian) dismiss(nothingLeft bool) {
+	if nothingLeft {
+		_ = g.cmd.Process.Kill()
+	}
+	g.pipe.Close()
+	_ = g.cmd.Wait() // it takes at most its rounds
+}

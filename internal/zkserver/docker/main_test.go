@@ -1,0 +1,60 @@
+package docker_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/conformance"
+	_ "zklab/internal/zkserver/docker"
+	"zklab/internal/zkserver/zktest"
+)
+
+func TestMain(m *testing.M) {
+	os.Unsetenv("ZKLAB_SERVERS") // the tests here name what they want
+	os.Exit(m.Run())
+}
+
+// TestConformance holds containers to what every backend promises.
+func TestConformance(t *testing.T) {
+	needDocker(t)
+	conformance.Run(t, func(t testing.TB, o zkserver.Options) *zkserver.Ensemble {
+		return start(t, o)
+	})
+}
+
+// start starts containers for one test. An engine is there, so it must work.
+func start(t testing.TB, o zkserver.Options) *zkserver.Ensemble {
+	t.Helper()
+	needDocker(t)
+	o.Backend = zkserver.Docker
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	began := time.Now()
+	e, err := zkserver.Start(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d server(s) of ZooKeeper %s ready after %v", len(e.Servers()), e.Version(), time.Since(began).Round(time.Millisecond))
+	t.Cleanup(func() {
+		if err := zktest.Close(e); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// needDocker skips the test where no engine is. Where one is, as `docker info`
+// says it, the backend must work: nothing is skipped then.
+func needDocker(t testing.TB) {
+	t.Helper()
+	if exec.Command("docker", "info").Run() != nil {
+		if os.Getenv("ZKLAB_BACKEND") == zkserver.Docker {
+			t.Fatal("ZKLAB_BACKEND=docker, and no engine answers")
+		}
+		t.Skip("no Docker engine answers here")
+	}
+}
