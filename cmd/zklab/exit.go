@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"zklab/internal/attach"
 	"zklab/internal/zkserver"
 )
 
@@ -22,6 +23,10 @@ const (
 // errFailed is returned when a check or an expectation failed and the output
 // has said so already.
 var errFailed = errors.New("an expectation failed")
+
+// errInterrupted is returned when the person pressed ctrl-C on the screen, where
+// it is a key and no signal.
+var errInterrupted = errors.New("interrupted")
 
 // usageError is a mistake in the command line: what, why, and what to do.
 type usageError struct{ msg string }
@@ -41,19 +46,35 @@ func report(ctx context.Context, err error, stderr io.Writer) int {
 		return exitFailed
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err())):
 		return exitInterrupted
-	case errors.As(err, &usage) || isCobraUsage(err):
-		fmt.Fprintf(stderr, "zklab: %v\nRun `zklab --help` for the commands and their flags.\n", err)
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	case errors.As(err, &usage) || isUsage(err):
+		fmt.Fprintf(stderr, "zklab: %s\nRun `zklab --help` for the commands and their flags.\n", withoutRoom(err))
 		return exitUsage
-	case errors.Is(err, zkserver.ErrUnavailable):
-		fmt.Fprintf(stderr, "zklab: %v\n", err)
+	}
+	fmt.Fprintf(stderr, "zklab: %s\n", withoutRoom(err))
+	if errors.Is(err, zkserver.ErrUnavailable) || errors.Is(err, attach.ErrUnreachable) {
 		return exitNoServer
 	}
-	fmt.Fprintf(stderr, "zklab: %v\n", err)
 	return exitFailed
 }
 
-// isCobraUsage recognises cobra's own complaints, which carry no type.
-func isCobraUsage(err error) bool {
+// withoutRoom drops the name of the package that an error begins with: it says
+// nothing to a person.
+func withoutRoom(err error) string {
+	text := err.Error()
+	for _, room := range []string{"zkserver: ", "attach: ", "lab: ", "contestant: ", "workbook: "} {
+		text = strings.TrimPrefix(text, room)
+	}
+	return text
+}
+
+// isUsage recognises what other rooms call wrong usage, and cobra's own
+// complaints, which carry no type.
+func isUsage(err error) bool {
+	if errors.Is(err, zkserver.ErrOptions) || errors.Is(err, attach.ErrBadPath) {
+		return true
+	}
 	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "flag needs an argument"} {
 		if strings.HasPrefix(err.Error(), p) {
 			return true

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,10 @@ demo as plain text. A ZooKeeper comes by itself: one that you name with
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return fromEnvironment(cmd.Flags())
+			if err := fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return g.check()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.home(cmd.Context()) },
 	}
@@ -64,6 +68,14 @@ func (g *global) flags(f *pflag.FlagSet) {
 	f.BoolVar(&g.ascii, "ascii", false, "draw with ASCII characters only")
 	f.BoolVar(&g.noMotion, "no-motion", false, "no animation")
 	f.StringVar(&g.lang, "lang", "en", "language of the lessons")
+}
+
+// check refuses values that no command could use.
+func (g *global) check() error {
+	if !slices.Contains([]string{"dark", "light", "mono"}, g.theme) {
+		return usagef("--theme %s: take dark, light or mono", g.theme)
+	}
+	return nil
 }
 
 // fromEnvironment gives each flag its twin ZKLAB_NAME: a flag on the command

@@ -41,7 +41,7 @@ func (g *global) demoScreen(ctx context.Context, h *house, page string, script *
 	o.Page, o.Control, o.Script, o.Lock = page, newControl(h, script), s, h.lab.Lock()
 	if err := tui.Run(ctx, o); err != nil {
 		if errors.Is(err, tui.ErrInterrupted) {
-			return context.Canceled
+			return errInterrupted
 		}
 		return err
 	}

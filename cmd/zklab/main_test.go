@@ -1,0 +1,126 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/zktest"
+)
+
+// binary is the program under test, built as a user builds it.
+var binary string
+
+func TestMain(m *testing.M) { zktest.Main(m, zkserver.Options{}, build) }
+
+func build(*zkserver.Ensemble) {
+	dir, err := os.MkdirTemp("", "zklab-binary-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "zklab")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("go build: %v\n%s", err, out))
+	}
+}
+
+// program is a zklab that is run with a temporary folder of its own, so that
+// what it leaves behind can be found.
+type program struct {
+	t    *testing.T
+	tmp  string
+	mark string // in the environment of everything it starts
+}
+
+func newProgram(t *testing.T) *program {
+	t.Helper()
+	zktest.Need(t)
+	p := &program{t: t, tmp: t.TempDir()}
+	p.mark = "ZKLAB_TEST_MARK=" + filepath.Base(filepath.Dir(p.tmp)) + filepath.Base(p.tmp) + fmt.Sprint(os.Getpid())
+	return p
+}
+
+func (p *program) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); name != "TMPDIR" && (name == "ZKLAB_BACKEND" || !strings.HasPrefix(name, "ZKLAB_")) {
+			cmd.Env = append(cmd.Env, e)
+		}
+	}
+	cmd.Env = append(cmd.Env, "TMPDIR="+p.tmp, p.mark)
+	return cmd
+}
+
+// run runs the program to its end and returns what it printed and its exit code.
+func (p *program) run(limit time.Duration, args ...string) (stdout, stderr string, code int) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
+	defer cancel()
+	cmd := p.command(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	defer stop()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	if ctx.Err() != nil {
+		p.t.Fatalf("zklab %v did not end within %v:\n%s%s", args, limit, &out, &errs)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// left lists the processes that the program started and that still run, and
+// what lies in its temporary folder.
+func (p *program) left() []string {
+	var left []string
+	procs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range procs {
+		env, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(env, []byte(p.mark)) {
+			continue
+		}
+		dir := filepath.Dir(path)
+		stat, _ := os.ReadFile(dir + "/stat")
+		if i := bytes.LastIndexByte(stat, ')'); i >= 0 && bytes.HasPrefix(stat[i:], []byte(") Z")) {
+			continue // dead, and not ours to reap
+		}
+		line, _ := os.ReadFile(dir + "/cmdline")
+		left = append(left, filepath.Base(dir)+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+	}
+	entries, _ := os.ReadDir(p.tmp)
+	for _, e := range entries {
+		left = append(left, filepath.Join(p.tmp, e.Name()))
+	}
+	return left
+}
+
+// wantNothingLeft waits, at most so long, until nothing of the program is left.
+func (p *program) wantNothingLeft(within time.Duration) {
+	p.t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		left := p.left()
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Errorf("%v later there is still:\n%s", within, strings.Join(left, "\n"))
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // the process table tells nobody when it changes
+	}
+}

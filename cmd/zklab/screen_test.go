@@ -1,0 +1,127 @@
+package main_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"zklab/internal/ptytest"
+)
+
+// open starts the program in a terminal of that size.
+func (p *program) open(w, h int, args ...string) *ptytest.Term {
+	p.t.Helper()
+	return ptytest.Start(p.t, p.command(args...), w, h)
+}
+
+const screenLimit = 20 * time.Second
+
+func TestScreen_queue_keysActOnRealProcesses(t *testing.T) {
+	p := newProgram(t)
+	m := p.open(80, 24, "demo", "queue", "--waiters", "3")
+	m.WaitFor("enter next step", screenLimit)
+	m.Send("\r")
+	m.WaitFor("3 in line", screenLimit)
+	m.WaitFor("HOLDS", screenLimit)
+	m.Send("n")
+	m.WaitFor("4 in line", screenLimit)
+	m.Send("k") // nobody chosen: the holder
+	m.WaitFor("KILLED", screenLimit)
+	m.WaitFor("3 in line", screenLimit)
+	m.Send("r")
+	m.WaitFor("2 in line", screenLimit)
+	m.Send("?")
+	m.WaitFor("any key back", screenLimit)
+	m.Send("?")
+	m.Send("q")
+	if code := m.Wait(5 * time.Second); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if m.AltScreen() || m.CursorHidden() {
+		t.Error("the terminal was not given back whole")
+	}
+	p.wantNothingLeft(2 * time.Second)
+}
+
+func TestScreen_ctrlC_isGoneWithin2s(t *testing.T) {
+	p := newProgram(t)
+	m := p.open(140, 45, "demo", "queue")
+	m.WaitFor("enter next step", screenLimit)
+	m.Send("\r")
+	m.WaitFor("5 in line", screenLimit)
+	m.Send("\x03")
+	if code := m.Wait(2 * time.Second); code != 130 {
+		t.Errorf("exit %d, want 130", code)
+	}
+	if m.AltScreen() || m.CursorHidden() {
+		t.Error("the terminal was not given back whole")
+	}
+	p.wantNothingLeft(0)
+}
+
+func TestScreen_40x10_saysWhatItNeeds(t *testing.T) {
+	p := newProgram(t)
+	m := p.open(40, 10, "demo", "queue")
+	m.WaitFor("60", screenLimit)
+	m.Resize(80, 24)
+	m.WaitFor("enter next step", screenLimit)
+	m.Send("q")
+	m.Wait(5 * time.Second)
+}
+
+func TestScreen_noColor_hasNoColours(t *testing.T) {
+	p := newProgram(t)
+	cmd := p.command("demo", "queue")
+	cmd.Env = append(cmd.Env, "NO_COLOR=1")
+	m := ptytest.Start(t, cmd, 80, 24)
+	m.WaitFor("enter next step", screenLimit)
+	m.Send("\r")
+	m.WaitFor("HOLDS", screenLimit)
+	if r := m.Render(); strings.Contains(r, "38;2") || strings.Contains(r, "[3") && strings.Contains(r, ";5;") {
+		t.Errorf("colours with NO_COLOR set:\n%q", r)
+	}
+	m.Send("q")
+	m.Wait(5 * time.Second)
+}
+
+// kill -9 of zklab itself gives it no chance to clean up: everything it started
+// must notice by itself.
+func TestKill9_ofZklab_leavesNothing(t *testing.T) {
+	for _, c := range []struct {
+		moment string
+		reach  func(m *ptytest.Term)
+	}{
+		{"while the server starts", func(m *ptytest.Term) { time.Sleep(300 * time.Millisecond) }}, // inside the second that a start takes
+		{"before the first step", func(m *ptytest.Term) { m.WaitFor("enter next step", screenLimit) }},
+		{"with contestants in line", func(m *ptytest.Term) {
+			m.WaitFor("enter next step", screenLimit)
+			m.Send("\r")
+			m.WaitFor("HOLDS", screenLimit)
+		}},
+		{"with a contestant stopped", func(m *ptytest.Term) {
+			m.WaitFor("enter next step", screenLimit)
+			m.Send("\r")
+			m.WaitFor("HOLDS", screenLimit)
+			m.Send("z")
+			m.WaitFor("STOPPED", screenLimit)
+		}},
+	} {
+		t.Run(c.moment, func(t *testing.T) {
+			p := newProgram(t)
+			m := p.open(80, 24, "demo", "queue")
+			c.reach(m)
+			m.Signal(syscall.SIGKILL)
+			p.wantNothingLeft(2 * time.Second)
+		})
+	}
+}
+
+func TestPipe_withoutTerminal_playsTheFirstDemoAsText(t *testing.T) {
+	p := newProgram(t)
+	out, errs, code := p.run(demoLimit)
+	if code != 0 || !strings.Contains(out, "as expected") || strings.Contains(out, "\x1b") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	p.wantNothingLeft(2 * time.Second)
+}
