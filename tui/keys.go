@@ -80,7 +80,7 @@ func (m *model) open(p *page) {
 		m.deeds = append(m.deeds, p.deeds()...)
 	}
 	if m.reel == nil {
-		m.deeds = append(m.deeds, pausing()...)
+		m.deeds = append(m.deeds, pausing(m.o.Script != nil)...)
 	}
 	m.deeds = append(m.deeds, common()...)
 }
@@ -152,7 +152,12 @@ var (
 )
 
 // pausing are the keys that hold a live page still and look into its past.
-func pausing() []deed {
+// With a scenario space means its next step, and only p pauses.
+func pausing(scenario bool) []deed {
+	pauses := pauses
+	if scenario {
+		pauses.key = bind("p", "pause", "p")
+	}
 	back := func(d time.Duration) func(*model) tea.Cmd {
 		return func(m *model) tea.Cmd { return m.scrub(d) }
 	}
@@ -215,7 +220,7 @@ func (m *model) turn(n int) {
 // scenario are the keys that run a scenario.
 func scenario() []deed {
 	return []deed{
-		{key: bind("enter", "next step", "enter", "pgdown", "."), help: "Runs the scenario's next step.",
+		{key: bind("space", "next step", "space", "enter", "pgdown", "."), help: "Runs the scenario's next step.",
 			now: func(m *model) (bool, string) {
 				return m.steps != nil && !m.steps.Running && !m.steps.Done, ""
 			},

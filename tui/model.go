@@ -246,7 +246,7 @@ func (m *model) calm(now time.Time) bool {
 		return false
 	}
 	at := m.next(now)
-	return at.IsZero() || at.After(now.Add(slowTick))
+	return at.IsZero() || at.After(now.Add(barTick))
 }
 
 // frame is what the page is drawn from.

@@ -67,7 +67,7 @@ func stepRows(h int) int {
 	case h < 20:
 		return 3
 	case h < 36:
-		return 5
+		return 4
 	default:
 		return 7
 	}
@@ -113,8 +113,10 @@ func eventRows(h int, steps bool) int {
 	switch {
 	case h < 20 && steps:
 		return 2
-	case h < 20, steps && h < 30:
+	case h < 20:
 		return 3
+	case steps && h < 30:
+		return 4
 	case h < 30:
 		return 6
 	default:

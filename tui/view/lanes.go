@@ -16,17 +16,31 @@ func lanes(p pane, f Frame) {
 	g := p.th.Glyph
 	p.rule(0, fmt.Sprintf("last %d s   %s waits   %s holds   %s watch fired   %s stopped   %s killed",
 		int(laneSpan.Seconds()), g.WaitLine, g.Full, g.Fired, g.Stopped, g.Killed))
-	a := axis{to: f.Now, x: 10, w: p.r.W - 12}
-	if f.Calm {
-		a.to = f.State.Start.Add(f.Now.Sub(f.State.Start).Truncate(5*time.Second) + 5*time.Second)
-	}
-	a.from = a.to.Add(-laneSpan)
+	f, a := laneAxis(f, 10, p.r.W-12)
 	show := laneOf(f, p.r.H-2)
 	for i, c := range show {
 		p.fit(4, 1+i, 6, c.Who, theme.Text.Style())
 		lane(p, 1+i, a, f, c)
 	}
 	a.labels(p, p.r.H-1, f.State.Start, 10*time.Second)
+}
+
+// calmStep is how far lanes advance at once while nothing happens, so that a
+// calm screen is hardly written to.
+const calmStep = 5 * time.Second
+
+// laneAxis is the axis of lanes that stand at x, w cells wide. While it is calm
+// they reach to the last whole step, or to the last thing told.
+func laneAxis(f Frame, x, w int) (Frame, axis) {
+	to := f.Now
+	if f.Calm {
+		step := f.State.Start.Add(f.Now.Sub(f.State.Start).Truncate(calmStep))
+		f.Now, to = step, step.Add(calmStep)
+		if n := len(f.Lines); n > 0 && f.Lines[n-1].At.After(step) {
+			f.Now = f.Lines[n-1].At
+		}
+	}
+	return f, axis{from: to.Add(-laneSpan), to: to, x: x, w: w}
 }
 
 // axis maps times to columns.

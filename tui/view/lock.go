@@ -51,11 +51,7 @@ func rwLanes(p pane, f Frame, t table) {
 	p.put(4, 0, "ZNODE", heading)
 	p.put(15, 0, "WHO", heading)
 	p.put(23, 0, "WATCHES", heading)
-	a := axis{to: f.Now, x: rwLeft + 4, w: p.r.W - rwLeft - 6}
-	if f.Calm {
-		a.to = f.State.Start.Add(f.Now.Sub(f.State.Start).Truncate(5*time.Second) + 5*time.Second)
-	}
-	a.from = a.to.Add(-laneSpan)
+	f, a := laneAxis(f, rwLeft+4, p.r.W-rwLeft-6)
 	show := rwRows(f, t, p.r.H-2)
 	if len(show) == 0 {
 		p.put(5, 2, "nobody is in line", theme.Muted.Style())
