@@ -69,21 +69,25 @@ func (k *cleaner) clean(n *node) {
 	case <-n.s.ended:
 		return
 	}
-	if n.last.err == nil {
-		n.path = n.last.val
-	} else if answered(n.last.err) && n.path == "" {
+	path := n.path // n belongs to its last user still, who may read it
+	switch {
+	case path != "":
+	case n.last.err == nil:
+		path = n.last.val
+	case answered(n.last.err):
 		return
 	}
 	for attempt := 1; ; attempt++ {
 		if _, err := n.s.awaitLink(context.Background()); err != nil {
 			return
 		}
-		err := k.try(n)
+		var err error
+		path, err = k.try(n, path)
 		if err == nil || n.s.overErr() != nil {
 			return
 		}
 		if answered(err) {
-			n.s.c.opts.logger.Error("a lock's node cannot be deleted", "node", n.path, "err", err)
+			n.s.c.opts.logger.Error("a lock's node cannot be deleted", "node", path, "err", err)
 		}
 		if !n.s.pause(n.s.c.opts.retry(attempt)) {
 			return
@@ -91,27 +95,28 @@ func (k *cleaner) clean(n *node) {
 	}
 }
 
-// try makes one attempt; nil means that the node is gone.
-func (k *cleaner) try(n *node) error {
+// try makes one attempt; without an error the node is gone. It returns the
+// path, which it looks for when it is not known.
+func (k *cleaner) try(n *node, path string) (string, error) {
 	select {
 	case k.slots <- struct{}{}:
 	case <-n.s.ended:
-		return nil
+		return path, nil
 	}
 	defer func() { <-k.slots }()
 	ctx := context.Background() // ends with the connection or the session
-	if n.path == "" {
-		path, err := call(ctx, n.s, n.search)
-		if err != nil || path == "" {
-			return err
+	if path == "" {
+		found, err := call(ctx, n.s, n.search)
+		if err != nil || found == "" {
+			return "", err
 		}
-		n.path = path
+		path = found
 	}
-	_, err := n.launchDelete().wait(ctx, n.s)
+	_, err := call(ctx, n.s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(path, -1) })
 	if errors.Is(err, zk.ErrNoNode) {
-		return nil
+		return path, nil
 	}
-	return err
+	return path, err
 }
 
 // background runs f as part of the session, which waits for it at its end.

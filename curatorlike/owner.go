@@ -23,7 +23,9 @@ func (o Owner) String() string { return o.name }
 
 type ownerKey struct{}
 
-// WithOwner returns a context in which o acquires and releases.
+// WithOwner returns a context in which o acquires and releases. An owner is one
+// thread of control: when two goroutines acquire as the same owner at the same
+// time, one of them may wait for the other like any stranger.
 func WithOwner(ctx context.Context, o Owner) context.Context {
 	return context.WithValue(ctx, ownerKey{}, o)
 }

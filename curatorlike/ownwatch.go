@@ -15,6 +15,9 @@ var revokeMessage = []byte("__REVOKE__")
 // to know: it costs a round trip that an acquire does not wait for.
 func (g *grant) watchOwn() {
 	g.once.Do(func() {
+		if g.under != nil {
+			g.under.watchOwn()
+		}
 		for _, n := range g.nodes {
 			if !g.s.begin() {
 				return

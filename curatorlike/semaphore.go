@@ -167,18 +167,33 @@ func (m *Semaphore) take(ctx context.Context, s *session, owner Owner, n int, on
 	return nil, err
 }
 
-// create makes the lease nodes, one after the other: all or none.
+// create makes the lease nodes: all or none.
 func (m *Semaphore) create(ctx context.Context, s *session, dir string, n int) ([]*node, error) {
+	var mu sync.Mutex
 	var leases []*node
+	var failed error
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, maxReads)
 	for range n {
-		l, _, err := createNode(ctx, s, plan{dir: dir, kind: leaseName, data: m.opts.data})
-		if err != nil {
-			for _, l := range leases {
-				l.drop(ctx, err)
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			l, _, err := createNode(ctx, s, plan{dir: dir, kind: leaseName, data: m.opts.data})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed = err
+				return
 			}
-			return nil, err
+			leases = append(leases, l)
+		})
+	}
+	wg.Wait()
+	if failed != nil {
+		for _, l := range leases {
+			l.drop(ctx, failed)
 		}
-		leases = append(leases, l)
+		return nil, failed
 	}
 	return leases, nil
 }

@@ -101,6 +101,8 @@ func (m *RWMutex) writeAbove(ctx context.Context, reader *grant) (*Hold, error) 
 		return nil, ErrSuspended
 	}
 	m.remember(g, writeName)
+	// Whoever waits for the reader only does not know the writer: both must last.
+	context.AfterFunc(reader.ctx, func() { g.end(context.Cause(reader.ctx)) })
 	return newHold(g), nil
 }
 

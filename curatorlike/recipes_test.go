@@ -1,0 +1,285 @@
+package curatorlike
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/wiretap"
+)
+
+func unfairOn(t testing.TB, c *Client, path string) *UnfairLock {
+	t.Helper()
+	return must[*UnfairLock](t)(NewUnfairLock(c, path))
+}
+
+// TestUnfairLock_5clients_3goroutines: one holder at a time, tokens increase.
+func TestUnfairLock_5clients_3goroutines(t *testing.T) {
+	noLeak(t)
+	z, path, ctx := raw(t), lockPath(t), within(t, 30*time.Second)
+	var mu sync.Mutex
+	inside, last := 0, int64(0)
+	var wg sync.WaitGroup
+	for range 5 {
+		l := unfairOn(t, open(t), path)
+		for range 3 {
+			wg.Go(func() {
+				for range 5 {
+					h, err := l.Acquire(ctx)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					inside++
+					if inside != 1 || h.Token() <= last {
+						t.Errorf("%d inside, token %d after %d", inside, h.Token(), last)
+					}
+					last = h.Token()
+					inside--
+					mu.Unlock()
+					if err := h.Release(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if ok, _, err := z.Exists(fullPath(t, path)); ok || err != nil {
+		t.Error(ok, err)
+	}
+}
+
+func TestUnfairLock_lostRequests(t *testing.T) {
+	for _, op := range []wiretap.Op{wiretap.OpCreate, wiretap.OpDelete} {
+		t.Run(op.String(), func(t *testing.T) {
+			noLeak(t)
+			z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+			c, relay := tapped(t, WithSessionTimeout(8*time.Second))
+			l := unfairOn(t, c, path)
+			for range 2 {
+				relay.DropReply(wiretap.Match{Op: op, PathPrefix: fullPath(t, path)})
+				h := must[*Hold](t)(l.Acquire(ctx)) // the second one waits for the first one's end
+				if ok, _, err := z.Exists(fullPath(t, path)); !ok || err != nil {
+					t.Fatal(ok, err)
+				}
+				if _, err := unfairOn(t, open(t), path).TryAcquire(ctx); !errors.Is(err, ErrBusy) {
+					t.Fatal(err)
+				}
+				if err := h.Release(ctx); err != nil && !errors.Is(err, ErrReleasePending) {
+					t.Fatal(err)
+				}
+			}
+			for {
+				ok, _, gone, err := z.ExistsW(fullPath(t, path))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !ok {
+					break
+				}
+				<-gone
+			}
+		})
+	}
+}
+
+// TestUnfairLock_expiry: the lost lock does not keep the process's others out.
+func TestUnfairLock_bug46_expiryFreesTheLane(t *testing.T) {
+	noLeak(t)
+	path, ctx := lockPath(t), within(t, 20*time.Second)
+	c, relay := tapped(t)
+	l := unfairOn(t, c, path)
+	h := must[*Hold](t)(l.Acquire(ctx))
+	expire(t, relay)
+	again := must[*Hold](t)(l.Acquire(ctx)) // h was never released
+	if again.Token() <= h.Token() {
+		t.Error(again.Token(), h.Token())
+	}
+	_, _ = again.Release(ctx), h.Release(ctx)
+}
+
+// TestMultiLock_oppositeOrders do not deadlock, and one context counts for all.
+func TestMultiLock_oppositeOrders_4clients(t *testing.T) {
+	noLeak(t)
+	path, ctx := lockPath(t), within(t, 30*time.Second)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	inside := 0
+	for i := range 4 {
+		c := open(t)
+		locks := []Lock{mutexOn(t, c, path+"/a"), rwOn(t, c, path+"/b").Write(), semOn(t, c, path+"/c", 1)}
+		if i%2 == 1 {
+			locks[0], locks[2] = locks[2], locks[0]
+		}
+		m := must[*MultiLock](t)(NewMultiLock(locks...))
+		wg.Go(func() {
+			for range 5 {
+				h, err := m.Acquire(ctx)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if inside++; inside != 1 {
+					t.Error(inside, "inside")
+				}
+				inside--
+				mu.Unlock()
+				if err := h.Release(ctx); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestMultiLock_failureReleasesTheRest(t *testing.T) {
+	noLeak(t)
+	z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+	blocker := must[*Hold](t)(mutexOn(t, open(t), path+"/z").Acquire(ctx))
+	c := open(t)
+	m := must[*MultiLock](t)(NewMultiLock(mutexOn(t, c, path+"/z"), mutexOn(t, c, path+"/a")))
+	if _, err := m.TryAcquire(ctx); !errors.Is(err, ErrBusy) {
+		t.Fatal(err)
+	}
+	awaitEmpty(t, z, path+"/a")
+	mine, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := m.Acquire(mine); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
+		t.Fatal(err, time.Since(start))
+	}
+	awaitEmpty(t, z, path+"/a")
+	awaitCount(t, z, path+"/z", 1)
+	_ = blocker.Release(ctx)
+	h := must[*MultiHold](t)(m.Acquire(ctx))
+	if err := z.Delete(fullPath(t, h.Holds()[1].Path()), -1); err != nil {
+		t.Fatal(err)
+	}
+	<-h.Context().Done()
+	if !errors.Is(context.Cause(h.Context()), ErrNodeDeleted) {
+		t.Error(context.Cause(h.Context()))
+	}
+	if err := h.Release(ctx); err != nil {
+		t.Error(err)
+	}
+	awaitEmpty(t, z, path+"/a")
+}
+
+// TestRevoke: the holder is told, its context ends, and it gives the lock back.
+func TestRevoke(t *testing.T) {
+	noLeak(t)
+	z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+	h := must[*Hold](t)(mutexOn(t, open(t), path, WithData([]byte("worker-7"))).Acquire(ctx))
+	asked := make(chan struct{})
+	h.OnRevoke(func(h *Hold) {
+		if err := h.Release(ctx); err != nil {
+			t.Error(err)
+		}
+		close(asked)
+	})
+	c := open(t)
+	waiting := acquireLater(t, ctx, mutexOn(t, c, path))
+	awaitCount(t, z, path, 2)
+	ps, err := Participants(ctx, c, path)
+	if err != nil || len(ps) != 2 || !ps[0].Holds || ps[1].Holds || string(ps[0].Data) != "worker-7" ||
+		ps[0].Path != h.Path() || ps[0].Token != h.Token() || ps[0].SessionID != h.SessionID() || ps[1].Sequence <= ps[0].Sequence {
+		t.Fatalf("%+v %v", ps, err)
+	}
+	if err := Revoke(ctx, c, ps[0].Path); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if cause := context.Cause(h.Context()); !errors.Is(cause, ErrRevoked) && !errors.Is(cause, ErrReleased) {
+		t.Error(cause)
+	}
+	next := <-waiting
+	// Asked back before anybody listens: told at once.
+	if err := Revoke(ctx, c, next.Path()); err != nil {
+		t.Fatal(err)
+	}
+	<-next.Context().Done()
+	if !errors.Is(context.Cause(next.Context()), ErrRevoked) {
+		t.Error(context.Cause(next.Context()))
+	}
+	told := make(chan struct{})
+	next.OnRevoke(func(*Hold) { close(told) })
+	<-told
+	_ = next.Release(ctx)
+	if err := Revoke(ctx, c, next.Path()); !errors.Is(err, ErrNotHeld) {
+		t.Error(err)
+	}
+	awaitEmpty(t, z, path)
+}
+
+// TestGuard: operations apply while the node exists, all or none.
+func TestGuard(t *testing.T) {
+	z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+	h := must[*Hold](t)(mutexOn(t, open(t), path+"/lock").Acquire(ctx))
+	data := path + "/data"
+	make := &zk.CreateRequest{Path: data, Data: []byte("1"), Acl: zk.WorldACL(zk.PermAll)}
+	if res, err := h.Guard(ctx, make); err != nil || len(res) != 1 || res[0].Error != nil {
+		t.Fatal(res, err)
+	}
+	if make.Path != data {
+		t.Error("the caller's operation was changed:", make.Path)
+	}
+	if _, err := h.Guard(ctx, make); !errors.Is(err, zk.ErrNodeExists) {
+		t.Fatal(err)
+	}
+	if err := h.SetData(ctx, []byte("step 2")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := z.Get(fullPath(t, h.Path())); err != nil || string(got) != "step 2" {
+		t.Fatal(string(got), err)
+	}
+	if _, err := h.Guard(ctx, "nonsense"); !errors.Is(err, ErrBadArgument) {
+		t.Fatal(err)
+	}
+	if err := z.Delete(fullPath(t, h.Path()), -1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Guard(ctx, &zk.SetDataRequest{Path: data, Data: []byte("2"), Version: -1}); !errors.Is(err, ErrNotHeld) {
+		t.Fatal(err)
+	}
+	if got, _, err := z.Get(fullPath(t, data)); err != nil || string(got) != "1" {
+		t.Fatal(string(got), err)
+	}
+	_ = h.Release(ctx)
+	if _, err := h.Guard(ctx); !errors.Is(err, ErrNotHeld) {
+		t.Fatal(err)
+	}
+	_ = z.Delete(fullPath(t, data), -1)
+}
+
+func TestMetrics(t *testing.T) {
+	path, ctx := lockPath(t), within(t, 20*time.Second)
+	var mu sync.Mutex
+	var seen []Measurement
+	c := open(t, WithMetrics(func(m Measurement) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, m)
+	}))
+	z := raw(t)
+	h := must[*Hold](t)(mutexOn(t, open(t), path).Acquire(ctx))
+	waiting := acquireLater(t, ctx, mutexOn(t, c, path))
+	awaitCount(t, z, path, 2)
+	if _, err := mutexOn(t, c, path).TryAcquire(ctx); !errors.Is(err, ErrBusy) {
+		t.Fatal(err)
+	}
+	_ = h.Release(ctx)
+	_ = (<-waiting).Release(ctx)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(seen) != 3 || !errors.Is(seen[0].Err, ErrBusy) || seen[1].Ahead != 1 || seen[1].WakeUps != 1 || seen[1].Wait == 0 || seen[2].Held == 0 {
+		t.Errorf("%+v", seen)
+	}
+}
