@@ -220,7 +220,7 @@ func (m *model) turn(n int) {
 // scenario are the keys that run a scenario.
 func scenario() []deed {
 	return []deed{
-		{key: bind("space", "next step", "space", "enter", "pgdown", "."), help: "Runs the scenario's next step.",
+		{key: bind("space", "step", "space", "enter", "pgdown", "."), help: "Runs the scenario's next step.",
 			now: func(m *model) (bool, string) {
 				return m.steps != nil && !m.steps.Running && !m.steps.Done, ""
 			},
@@ -228,7 +228,7 @@ func scenario() []deed {
 				m.steps.Running = true
 				return m.act("step", 0, m.o.Script.Next)
 			}},
-		{key: bind("1-9", "answer", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
+		{key: bind("1-9", "predict", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 			help: "Answers the question with your prediction.",
 			now:  func(m *model) (bool, string) { return m.asked(), "" },
 			do: func(m *model) tea.Cmd {
@@ -236,7 +236,7 @@ func scenario() []deed {
 				if err != nil || n > len(m.steps.Choices) {
 					return nil
 				}
-				return m.act("answer", actLimit, func(ctx context.Context) error { return m.o.Script.Answer(ctx, n) })
+				return m.act("answer", 0, func(ctx context.Context) error { return m.o.Script.Answer(ctx, n) })
 			}},
 	}
 }

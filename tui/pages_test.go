@@ -119,7 +119,7 @@ func TestRun_script_predictStepAndResults(t *testing.T) {
 		Choices: []string{"at once", "when the session has run out"}}}
 	live(t, five, tui.Options{Script: script}, func(t *testing.T, lab *fixture.Lab, s *screen) {
 		script.finish = make(chan struct{})
-		s.await("The holder gets kill -9.", "predict: When does", "1-9 answer")
+		s.await("The holder gets kill -9.", "predict: When does", "1-9 predict")
 		s.press("1")
 		s.await("✗ 1 at once", "✓ 2 when the session")
 		s.press(keyEnter)

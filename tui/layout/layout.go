@@ -48,28 +48,27 @@ type Frame struct {
 	Keys   Rect // rule and key line
 }
 
-// Around lays out a page of w by h. With steps, a narration stands above the
-// key line.
-func Around(w, h int, steps bool) Frame {
+// Around lays out a page of w by h. A narration of so many rows stands above the
+// key line, or as many as there is room for.
+func Around(w, h int, steps int) Frame {
 	rest := Rect{0, 0, max(w, 0), max(h, 0)}
 	var f Frame
 	f.Header = rest.top(2)
 	f.Keys = rest.bottom(2)
-	if steps {
-		f.Steps = rest.bottom(stepRows(h))
-	}
+	f.Steps = rest.bottom(min(steps, stepRows(h)))
 	f.Body = rest
 	return f
 }
 
+// stepRows is how many rows a narration gets at most.
 func stepRows(h int) int {
 	switch {
 	case h < 20:
-		return 3
-	case h < 36:
 		return 4
+	case h < 36:
+		return 8
 	default:
-		return 7
+		return 10
 	}
 }
 
@@ -90,8 +89,8 @@ const (
 )
 
 // QueuePage lays out the queue page. Its parts do not move when contestants
-// come and go: only the size and the presence of a narration count.
-func QueuePage(w, h int, steps bool) Queue {
+// come and go: only the size and the narration count.
+func QueuePage(w, h int, steps int) Queue {
 	q := Queue{Frame: Around(w, h, steps)}
 	rest := q.Body
 	if w >= sideFrom {
@@ -109,14 +108,14 @@ func QueuePage(w, h int, steps bool) Queue {
 	return q
 }
 
-func eventRows(h int, steps bool) int {
+func eventRows(h int, steps int) int {
 	switch {
-	case h < 20 && steps:
+	case h < 20 && steps > 0:
 		return 2
 	case h < 20:
 		return 3
-	case steps && h < 30:
-		return 4
+	case h < 30 && steps > 0:
+		return max(8-steps, 2)
 	case h < 30:
 		return 6
 	default:
@@ -134,7 +133,7 @@ type Timeline struct {
 
 // TimelinePage lays out the timeline page. On a low screen the scales go first,
 // then the facts.
-func TimelinePage(w, h int, steps bool) Timeline {
+func TimelinePage(w, h int, steps int) Timeline {
 	t := Timeline{Frame: Around(w, h, steps)}
 	rest := t.Body
 	each := 8
@@ -167,7 +166,7 @@ type Herd struct {
 }
 
 // HerdPage lays out the herd page.
-func HerdPage(w, h int, steps bool) Herd {
+func HerdPage(w, h int, steps int) Herd {
 	p := Herd{Frame: Around(w, h, steps)}
 	rest := p.Body
 	p.Right = rest.right((rest.W - 1) / 2)
@@ -186,14 +185,14 @@ type Stack struct {
 }
 
 // StackPage lays out a stack with a foot of n rows.
-func StackPage(w, h int, steps bool, foot int) Stack {
+func StackPage(w, h int, steps int, foot int) Stack {
 	s := Stack{Frame: Around(w, h, steps)}
 	rest := s.Body
 	s.Info = rest.top(1)
 	if h >= 20 {
 		rest.top(1)
 	}
-	if h >= 20 && !(steps && h < 30) {
+	if h >= 20 && !(steps > 0 && h < 30) {
 		s.Events = rest.bottom(eventRows(h, steps))
 	}
 	s.Foot = rest.bottom(min(foot, rest.H/2))
@@ -209,7 +208,7 @@ type Lesson struct {
 }
 
 // LessonPage lays out a lesson, with so many rows for the last test run.
-func LessonPage(w, h int, steps bool, outcome int) Lesson {
+func LessonPage(w, h int, steps int, outcome int) Lesson {
 	l := Lesson{Frame: Around(w, h, steps)}
 	rest := l.Body
 	if outcome > 0 {
@@ -229,7 +228,7 @@ type Home struct {
 
 // HomePage lays out the home page.
 func HomePage(w, h int) Home {
-	p := Home{Frame: Around(w, h, false)}
+	p := Home{Frame: Around(w, h, 0)}
 	rest := p.Body
 	p.Demos = rest.right(max(w*42/100, 26))
 	p.Middle = rest.right(1)

@@ -40,8 +40,8 @@ func queueParts(q layout.Queue) map[string]layout.Rect {
 
 func TestQueuePage_pictures(t *testing.T) {
 	for _, size := range [][2]int{{60, 16}, {80, 24}, {140, 45}} {
-		for _, steps := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%dx%d-steps-%v", size[0], size[1], steps), func(t *testing.T) {
+		for _, steps := range []int{0, 4, 8} {
+			t.Run(fmt.Sprintf("%dx%d-steps-%d", size[0], size[1], steps), func(t *testing.T) {
 				golden.RequireEqual(t, picture(size[0], size[1], queueParts(layout.QueuePage(size[0], size[1], steps))))
 			})
 		}
@@ -51,7 +51,7 @@ func TestQueuePage_pictures(t *testing.T) {
 func TestQueuePage_everySize_partsNeverOverlapOrLeaveTheScreen(t *testing.T) {
 	for w := 0; w <= 200; w += 5 {
 		for h := 0; h <= 60; h++ {
-			for _, steps := range []bool{false, true} {
+			for _, steps := range []int{0, 4, 8} {
 				q := layout.QueuePage(w, h, steps)
 				for name, r := range queueParts(q) {
 					if r.X < 0 || r.Y < 0 || r.W < 0 || r.H < 0 || r.X+r.W > w || r.Y+r.H > h {
@@ -62,7 +62,7 @@ func TestQueuePage_everySize_partsNeverOverlapOrLeaveTheScreen(t *testing.T) {
 					t.Fatalf("%dx%d: parts overlap", w, h)
 				}
 				if layout.Fits(w, h) && q.Table.H < 3 {
-					t.Fatalf("%dx%d steps %v: the table has %d rows", w, h, steps, q.Table.H)
+					t.Fatalf("%dx%d steps %d: the table has %d rows", w, h, steps, q.Table.H)
 				}
 			}
 		}

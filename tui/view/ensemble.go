@@ -14,7 +14,7 @@ func Ensemble(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, f.Steps != nil, 0)
+	at := layout.StackPage(w, h, stepRows(f, w), 0)
 	c := page(f, w, h, th, at.Frame)
 	quorum(c.pane(at.Info), f)
 	servers(c.pane(at.Main), f)

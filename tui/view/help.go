@@ -17,7 +17,7 @@ func Help(f Frame, keys []HelpLine, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	f.Keys = Keys{Always: []Key{{Key: "any key", Does: "back"}, {Key: "q", Does: "quit"}}}
-	at := layout.Around(w, h, false)
+	at := layout.Around(w, h, 0)
 	f.Steps = nil
 	c := page(f, w, h, th, at)
 	p := c.pane(at.Body)

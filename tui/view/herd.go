@@ -20,7 +20,7 @@ func Herd(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.HerdPage(w, h, f.Steps != nil)
+	at := layout.HerdPage(w, h, stepRows(f, w))
 	c := page(f, w, h, th, at.Frame)
 	left, right := HerdLocks(&f.State)
 	most := max(mostWoken(left), mostWoken(right), 1)

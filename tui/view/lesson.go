@@ -27,7 +27,7 @@ type Outcome struct {
 }
 
 // LessonText returns the width of a lesson's text on a screen of w by h.
-func LessonText(w, h int) int { return max(layout.LessonPage(w, h, false, 0).Text.W-2, 8) }
+func LessonText(w, h int) int { return max(layout.LessonPage(w, h, 0, 0).Text.W-2, 8) }
 
 // LessonPage draws a lesson.
 func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
@@ -35,7 +35,7 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	f.Page = fmt.Sprintf("lesson %d of %d", l.Number, l.Of)
-	at := layout.LessonPage(w, h, f.Steps != nil, outcomeRows(l.Outcome))
+	at := layout.LessonPage(w, h, stepRows(f, w), outcomeRows(l.Outcome))
 	c := page(f, w, h, th, at.Frame)
 	text := c.pane(at.Text)
 	text.fit(1, 0, text.r.W-2, l.Title, focus(l.Reading))

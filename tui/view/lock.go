@@ -18,7 +18,7 @@ func ReadWrite(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, f.Steps != nil, 4)
+	at := layout.StackPage(w, h, stepRows(f, w), 4)
 	c := page(f, w, h, th, at.Frame)
 	t := newTable(f)
 	says(c.pane(at.Info), f.Lock, "a reader watches the nearest writer below, a writer its neighbour")
@@ -194,7 +194,7 @@ func Semaphore(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, f.Steps != nil, 0)
+	at := layout.StackPage(w, h, stepRows(f, w), 0)
 	c := page(f, w, h, th, at.Frame)
 	t := newTable(f)
 	taken := 0

@@ -39,7 +39,7 @@ func QueueNext(f Frame, n int) string {
 // QueueRowAt returns which row is drawn in line y of the queue page, empty when
 // none is.
 func QueueRowAt(f Frame, w, h, y int) string {
-	at := layout.QueuePage(w, h, f.Steps != nil)
+	at := layout.QueuePage(w, h, stepRows(f, w))
 	t := newTable(f)
 	step, from, to := window(len(t.rows), at.Table.H-1, t.selected(f.Selected))
 	y -= at.Table.Y + 1

@@ -15,7 +15,7 @@ func Queue(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.QueuePage(w, h, f.Steps != nil)
+	at := layout.QueuePage(w, h, stepRows(f, w))
 	c := page(f, w, h, th, at.Frame)
 	t := newTable(f)
 	info(c.pane(at.Info), f, t)

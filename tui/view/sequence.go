@@ -18,7 +18,7 @@ func Sequence(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.Around(w, h, f.Steps != nil)
+	at := layout.Around(w, h, stepRows(f, w))
 	c := page(f, w, h, th, at)
 	sequence(c.pane(at.Body), f)
 	return c.String()

@@ -29,77 +29,89 @@ type Result struct {
 	OK   bool
 }
 
+// shownResults is how many of the newest results are shown.
+const shownResults = 3
+
+// stepRows is how many rows the frame's narration needs on a screen w wide.
+func stepRows(f Frame, w int) int {
+	if f.Steps == nil {
+		return 0
+	}
+	s := f.Steps
+	return max(1+len(wrap(s.Text, w-2))+len(stepsEnd(*s, w-2)), 4)
+}
+
+// stepLine is one line of a narration.
+type stepLine struct {
+	glyph func(theme.Glyphs) string // before the text; nil: none
+	text  string
+	style theme.Style
+}
+
 func steps(p pane, s Steps) {
 	title := fmt.Sprintf("step %d of %d", s.At, s.Of)
-	if s.Done {
+	switch {
+	case s.Done:
 		title = "done: " + verdict(s.Results)
-	} else if s.At == 0 {
-		title = fmt.Sprintf("%d steps", s.Of)
+	case s.At == 0:
+		title = plural(s.Of, "step", "steps")
 	}
 	p.rule(0, title)
-	y := 1
-	last := stepsTail(p, s)
-	for _, line := range wrap(s.Text, p.r.W-2) {
-		if y >= p.r.H-last {
-			break
-		}
-		p.put(1, y, line, theme.Text.Style())
-		y++
+	end := stepsEnd(s, p.r.W-2)
+	text := wrap(s.Text, p.r.W-2)
+	room := p.r.H - 1
+	end = end[max(len(end)-room, 0):]
+	text = text[:min(len(text), room-len(end))]
+	for i, l := range text {
+		p.put(1, 1+i, l, theme.Text.Style())
 	}
-	stepsEnd(p, p.r.H-last, s)
+	for i, l := range end {
+		x, y := 1, p.r.H-len(end)+i
+		if l.glyph != nil {
+			x = p.put(x, y, l.glyph(p.th.Glyph), l.style) + 1
+		}
+		p.fit(x, y, p.r.W-x-1, p.th.Arrows(l.text), l.style)
+	}
 }
 
-// stepsTail says how many rows the question or the results need.
-func stepsTail(p pane, s Steps) int {
-	n := 0
-	if s.Question != "" {
-		n++
-		if len(s.Choices) > 0 {
-			n++
-		}
-	} else if s.Waiting != "" {
-		n++
-	}
-	if n == 0 {
-		n = len(s.Results)
-	}
-	return min(n, max(p.r.H-2, 0))
-}
-
-func stepsEnd(p pane, y int, s Steps) {
+// stepsEnd is what follows a narration's text: the question with its choices,
+// what is waited for, or the newest results.
+func stepsEnd(s Steps, w int) []stepLine {
 	switch {
 	case s.Question != "":
-		p.fit(1, y, p.r.W-2, "predict: "+s.Question, theme.Fired.Style())
-		choices(p, y+1, s)
+		return question(s, w)
 	case s.Waiting != "":
-		p.fit(1, y, p.r.W-2, "waiting for: "+s.Waiting, theme.Waits.Style())
-	default:
-		show := s.Results[max(len(s.Results)-max(p.r.H-y, 0), 0):]
-		for i, r := range show {
-			glyph, style := p.th.Glyph.Done, theme.Reader.Style()
-			if !r.OK {
-				glyph, style = p.th.Glyph.Killed, theme.Dead.Style()
-			}
-			p.fit(1, y+i, p.r.W-2, glyph+" "+r.Text, style)
-		}
+		return []stepLine{{nil, "waiting for: " + s.Waiting, theme.Waits.Style()}}
 	}
+	var out []stepLine
+	for _, r := range s.Results[max(len(s.Results)-shownResults, 0):] {
+		l := stepLine{func(g theme.Glyphs) string { return g.Done }, r.Text, theme.Reader.Style()}
+		if !r.OK {
+			l.glyph, l.style = func(g theme.Glyphs) string { return g.Killed }, theme.Dead.Style()
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
-func choices(p pane, y int, s Steps) {
-	x := 1
-	for i, c := range s.Choices {
-		style := theme.Text.Style()
-		text := fmt.Sprintf("%d %s", i+1, c)
-		switch n := i + 1; {
-		case n == s.Right:
-			text, style = p.th.Glyph.Done+" "+text, theme.Reader.Style().Bold()
-		case n == s.Answer && s.Right != 0:
-			text, style = p.th.Glyph.Killed+" "+text, theme.Dead.Style()
-		case n == s.Answer:
-			text, style = "["+text+"]", style.Bold()
-		}
-		x = p.put(x, y, text, style) + 3
+func question(s Steps, w int) []stepLine {
+	var out []stepLine
+	for _, l := range wrap("predict: "+s.Question, w) {
+		out = append(out, stepLine{nil, l, theme.Fired.Style()})
 	}
+	for i, c := range s.Choices {
+		l := stepLine{func(theme.Glyphs) string { return " " }, fmt.Sprintf("%d %s", i+1, c), theme.Text.Style()}
+		switch n := i + 1; {
+		case n == s.Right && s.Answer != 0:
+			l.glyph, l.style = func(g theme.Glyphs) string { return g.Done }, theme.Reader.Style().Bold()
+		case n == s.Answer && s.Right != 0:
+			l.glyph, l.style = func(g theme.Glyphs) string { return g.Killed }, theme.Dead.Style()
+		case n == s.Answer:
+			l.glyph, l.style = func(g theme.Glyphs) string { return g.Selected }, l.style.Bold()
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 func verdict(results []Result) string {

@@ -17,7 +17,7 @@ func Timeline(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.TimelinePage(w, h, f.Steps != nil)
+	at := layout.TimelinePage(w, h, stepRows(f, w))
 	c := page(f, w, h, th, at.Frame)
 	kill, stop := newest(f, "SIGKILL"), newest(f, "SIGSTOP")
 	span := spanOf(kill, stop)

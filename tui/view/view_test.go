@@ -154,3 +154,18 @@ func TestQueue_asciiTwin_isPureASCII(t *testing.T) {
 		}
 	}
 }
+
+func TestQueue_scenarioAsksForAPrediction(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Steps = &view.Steps{At: 1, Of: 4, Text: "next: kill -9 of the holder",
+		Question: "The holder's process is killed with -9. When does the next one hold?", Answer: 1, Right: 2,
+		Choices: []string{"at once: the kernel closes the socket", "when the session has run out", "never"}}
+	goldens(t, f, view.Queue)
+}
+
+func TestQueue_scenarioIsDone(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Steps = &view.Steps{At: 4, Of: 4, Done: true, Results: []view.Result{{Text: "wakes 1: 1", OK: true},
+		{Text: "token larger", OK: true}, {Text: "overlap 0: two believed at once", OK: false}}}
+	goldens(t, f, view.Queue)
+}

@@ -26,7 +26,7 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	notes := watchNotes(v.Reading, w-4)
-	at := layout.StackPage(w, h, false, min(len(notes)+1, 8))
+	at := layout.StackPage(w, h, 0, min(len(notes)+1, 8))
 	f.Steps = nil
 	c := page(f, w, h, th, at.Frame)
 	watchInfo(c.pane(at.Info), v)

@@ -16,7 +16,7 @@ func Zombie(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, f.Steps != nil, max((h-12)/2, 4))
+	at := layout.StackPage(w, h, stepRows(f, w), max((h-12)/2, 4))
 	c := page(f, w, h, th, at.Frame)
 	zombieVerdict(c.pane(at.Info), f)
 	p := c.pane(at.Main)
