@@ -58,21 +58,23 @@ func startFirst(ctx context.Context, o Options, all []Backend) (*Ensemble, error
 				return startForced(ctx, o, b)
 			}
 		}
-		return nil, fmt.Errorf("%w: backend %q is asked for, and this program is built without it", ErrUnavailable, forced)
+		return nil, fmt.Errorf("%w: backend %q is asked for, and this program is built without it; zklab with it: go build -tags docker ./cmd/zklab", ErrUnavailable, forced)
 	}
-	var tried []string
+	why := map[string]string{}
 	for _, fetch := range []bool{false, true} {
 		for _, b := range all {
 			e, err := b.Start(ctx, o, fetch)
 			if err == nil || !errors.Is(err, ErrUnavailable) {
 				return e, err
 			}
-			if fetch || b.Name() != Java { // the second round of java repeats its first
-				tried = append(tried, b.Name()+": "+reason(err))
-			}
+			why[b.Name()] = reason(err) // the second round's says what the first's did, and more
 		}
 	}
-	return nil, fmt.Errorf("%w here. Tried:\n  %s\n%s", ErrUnavailable, strings.Join(slices.Compact(tried), "\n  "), advice())
+	var tried []string
+	for _, b := range all {
+		tried = append(tried, b.Name()+": "+why[b.Name()])
+	}
+	return nil, fmt.Errorf("%w here. Tried:\n  %s\n%s", ErrUnavailable, strings.Join(tried, "\n  "), advice())
 }
 
 // startForced has no other choice, so the error tells what to do.

@@ -73,14 +73,12 @@ func openEngine(ctx context.Context, host string) (*client.Client, error) {
 func whyDead(host string, err error) string {
 	var timeout net.Error
 	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Sprintf("the engine at %s may not be used by this user (permission denied); joining the group that owns its socket, usually docker, helps", host)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Sprintf("no engine runs at %s (connection refused); start it, usually with: sudo systemctl start docker", host)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("no engine runs at %s (there is no such socket)", host)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("the engine at %s does not answer within %v", host, probeLimit)
+	case errors.Is(err, fs.ErrPermission), strings.Contains(err.Error(), "permission denied"):
+		return fmt.Sprintf("this user may not use the engine at %s (permission denied); joining the group that owns its socket, usually docker, helps", host)
+	case client.IsErrConnectionFailed(err), errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("no engine listens at %s; starting it helps, usually with: sudo systemctl start docker", host)
 	}
 	return fmt.Sprintf("the engine at %s cannot be used: %s", host, oneLine(err))
 }

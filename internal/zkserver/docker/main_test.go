@@ -15,6 +15,9 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Unsetenv("ZKLAB_SERVERS") // the tests here name what they want
+	if size := os.Getenv(helperEnv); size != "" {
+		helper(size)
+	}
 	os.Exit(m.Run())
 }
 

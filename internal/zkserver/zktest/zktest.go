@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"zklab/internal/zkserver"
+	_ "zklab/internal/zkserver/docker" // so that ZKLAB_BACKEND=docker runs any test on containers
 )
 
 // startLimit bounds the start, a first run's download included.

@@ -1,0 +1,136 @@
+package docker_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"zklab/internal/zkserver"
+)
+
+// listen makes a socket that accepts and never answers.
+func listen(t *testing.T) (path string, l net.Listener) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "d.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return path, l
+}
+
+// brokenEngines are the ways in which Docker is there and cannot be used.
+func brokenEngines(t *testing.T) map[string]struct{ host, why string } {
+	silent, _ := listen(t)
+	dead := filepath.Join(t.TempDir(), "dead.sock")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	return map[string]struct{ host, why string }{
+		"missing":  {"unix:///no/such/docker.sock", "no engine listens"},
+		"dead":     {"unix://" + dead, "no engine listens"},
+		"silent":   {"unix://" + silent, "does not answer within 3s"},
+		"nonsense": {"docker.example", "names no engine"},
+		"refused":  {"tcp://127.0.0.1:1", "no engine listens"},
+	}
+}
+
+// TestStart_brokenEngine_oneLine: forced, it is ErrUnavailable in one line.
+func TestStart_brokenEngine_oneLine(t *testing.T) {
+	for name, c := range brokenEngines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("DOCKER_HOST", c.host)
+			began := time.Now()
+			_, err := zkserver.Start(t.Context(), zkserver.Options{Backend: zkserver.Docker})
+			wantUnavailable(t, err, c.host, c.why)
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+// TestStart_socketOfOthers_oneLine: the socket is there and not ours to use.
+func TestStart_socketOfOthers_oneLine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("permissions of sockets are checked on Linux")
+	}
+	path, _ := listen(t)
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 {
+		// Root may do everything, so this process becomes somebody else for a while.
+		// Parent folders are open to all, so that only the socket is at fault.
+		for dir := filepath.Dir(path); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := syscall.Setresuid(-1, 65534, -1); err != nil {
+			t.Skip("cannot become somebody else: ", err)
+		}
+		defer func() {
+			if err := syscall.Setresuid(-1, 0, -1); err != nil {
+				t.Fatal(err)
+			}
+		}()
+	}
+	t.Setenv("DOCKER_HOST", "unix://"+path)
+	_, err := zkserver.Start(t.Context(), zkserver.Options{Backend: zkserver.Docker})
+	wantUnavailable(t, err, "permission denied", "group")
+	t.Log(err)
+}
+
+// TestStart_brokenEngine_namedAmongWhatWasTried: not forced, and nothing else to
+// be had, the reason stands in its line of what was tried.
+func TestStart_brokenEngine_namedAmongWhatWasTried(t *testing.T) {
+	t.Setenv("DOCKER_HOST", "unix:///no/such/docker.sock")
+	t.Setenv("ZKLAB_BACKEND", "")
+	t.Setenv("ZKLAB_IGNORE_INSTALLED", "all")
+	t.Setenv("XDG_CACHE_HOME", "relative") // no cache folder: nothing can be fetched
+	_, err := zkserver.Start(t.Context(), zkserver.Options{})
+	if !errors.Is(err, zkserver.ErrUnavailable) || strings.Count(err.Error(), "\n  docker: no engine listens at unix:///no/such/docker.sock") != 1 {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestStart_brokenEngine_othersAreTaken: not forced, the next backend is taken.
+func TestStart_brokenEngine_othersAreTaken(t *testing.T) {
+	t.Setenv("DOCKER_HOST", "unix:///no/such/docker.sock")
+	t.Setenv("ZKLAB_BACKEND", "")
+	e, err := zkserver.Start(t.Context(), zkserver.Options{})
+	if err != nil {
+		t.Skip("no other backend here: ", err)
+	}
+	defer e.Close()
+	if e.Backend() != zkserver.Java {
+		t.Errorf("backend %s", e.Backend())
+	}
+}
+
+func wantUnavailable(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if !errors.Is(err, zkserver.ErrUnavailable) {
+		t.Fatalf("error is %v, want ErrUnavailable", err)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("not one line: %q", err)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("no %q in %q", w, err)
+		}
+	}
+}
