@@ -13,6 +13,7 @@ import (
 
 	"zklab/internal/contestant/recipes"
 	"zklab/internal/scenario"
+	"zklab/lessons"
 )
 
 // demoFlags are the flags of `zklab demo`.
@@ -103,11 +104,11 @@ func (f *demoFlags) parameters(cmd *cobra.Command) (map[string]string, error) {
 
 // demo plays one demo, on the screen or as text.
 func (g *global) demo(ctx context.Context, name string, set map[string]string, f *demoFlags) error {
-	script, err := loadDemo(name, set)
+	script, err := g.loadDemo(name, set)
 	if err != nil {
 		return usageError{err.Error()}
 	}
-	h, err := g.openHouse(ctx, demoSize(name))
+	h, err := g.openHouse(ctx, script.Servers)
 	if err != nil {
 		return err
 	}
@@ -124,8 +125,11 @@ func (g *global) demo(ctx context.Context, name string, set map[string]string, f
 	return g.demoScreen(ctx, h, demoPage(name), script)
 }
 
-// loadDemo finds a demo by its name.
-func loadDemo(name string, set map[string]string) (*scenario.Script, error) {
+// loadDemo finds a demo by its name, or by the number of its lesson.
+func (g *global) loadDemo(name string, set map[string]string) (*scenario.Script, error) {
+	if _, err := strconv.Atoi(name); err == nil {
+		return g.lessonDemo(name, set)
+	}
 	script, err := scenario.Demo(name, set)
 	var parse scenario.Errors
 	if errors.As(err, &parse) {
@@ -134,10 +138,14 @@ func loadDemo(name string, set map[string]string) (*scenario.Script, error) {
 	return script, err
 }
 
-// demoSize is how many servers a demo needs.
-func demoSize(name string) int {
-	if name == "ensemble" {
-		return 3
+// lessonDemo is the lab block of a lesson.
+func (g *global) lessonDemo(number string, set map[string]string) (*scenario.Script, error) {
+	l, err := lessons.Find(number, g.lang)
+	if err != nil {
+		return nil, err
 	}
-	return 1
+	if l.Demo == "" {
+		return nil, fmt.Errorf("lesson %s has no demo", l.Number)
+	}
+	return scenario.Parse("lesson "+l.Number, l.Demo, set)
 }

@@ -9,6 +9,7 @@ import (
 
 	"zklab/internal/attach"
 	"zklab/internal/zkserver"
+	"zklab/lessons"
 )
 
 // Exit codes, as kubectl and gh use them.
@@ -53,7 +54,7 @@ func report(ctx context.Context, err error, stderr io.Writer) int {
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "zklab: %s\n", withoutRoom(err))
-	if errors.Is(err, zkserver.ErrUnavailable) || errors.Is(err, attach.ErrUnreachable) {
+	if errors.Is(err, zkserver.ErrUnavailable) || errors.Is(err, attach.ErrUnreachable) || errors.As(err, new(noServer)) {
 		return exitNoServer
 	}
 	return exitFailed
@@ -72,7 +73,7 @@ func withoutRoom(err error) string {
 // isUsage recognises what other rooms call wrong usage, and cobra's own
 // complaints, which carry no type.
 func isUsage(err error) bool {
-	if errors.Is(err, zkserver.ErrOptions) || errors.Is(err, attach.ErrBadPath) {
+	if errors.Is(err, zkserver.ErrOptions) || errors.Is(err, attach.ErrBadPath) || errors.Is(err, lessons.ErrNoLesson) {
 		return true
 	}
 	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "flag needs an argument"} {

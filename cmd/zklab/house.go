@@ -30,6 +30,7 @@ type house struct {
 func (g *global) openHouse(ctx context.Context, size int) (*house, error) {
 	o := g.serverOptions()
 	o.Size = size
+	g.orCompose(ctx, &o)
 	e, err := zkserver.Start(ctx, o)
 	if err != nil {
 		return nil, err

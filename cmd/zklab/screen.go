@@ -40,10 +40,7 @@ func (g *global) demoScreen(ctx context.Context, h *house, page string, script *
 	o := g.screen(h)
 	o.Page, o.Control, o.Script, o.Lock = page, newControl(h, script), s, h.lab.Lock()
 	if err := tui.Run(ctx, o); err != nil {
-		if errors.Is(err, tui.ErrInterrupted) {
-			return errInterrupted
-		}
-		return err
+		return screenError(err)
 	}
 	fmt.Fprintf(g.out, "%s", s.summary())
 	return nil
@@ -56,6 +53,14 @@ func demoPage(name string) string {
 		return tui.PageTimeline
 	case "herd":
 		return tui.PageHerd
+	case "zombie":
+		return tui.PageZombie
+	case "rw":
+		return tui.PageReadWrite
+	case "semaphore":
+		return tui.PageSemaphore
+	case "ensemble":
+		return tui.PageEnsemble
 	}
 	return tui.PageQueue
 }

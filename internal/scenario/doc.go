@@ -9,6 +9,7 @@
 // where the next one begins.
 //
 //	title TEXT                          what this demo shows
+//	servers N                           it needs 1 ZooKeeper server (as without this line) or 3
 //	param NAME = DEFAULT [MIN..MAX] [: HELP]
 //	                                    a number, a duration or a word that may be set
 //	                                    from outside; $NAME stands for it, $NAME+1 and
@@ -28,6 +29,9 @@
 //	cut WHO       refuse WHO    blackhole WHO [in|out|both]       delay WHO D
 //	drop reply WHO OP           fail write WHO OP                 heal WHO
 //	expire WHO
+//	write WHO [after D]                 to the resource that the lock protects, after working
+//	                                    for D on what it believed before
+//	fence on, fence off                 whether the resource refuses smaller tokens
 //	kill server N               pause, continue, restart likewise; N or "leader"
 //
 //	wait FACT [within D]                until it is so; the script ends when it is not in time
@@ -40,7 +44,8 @@
 //	holders N       by the server                               all readings newer than that
 //	believers N     who believe so                overlap N     times that two believed so at once
 //	wakes N         watches that the last release fired, by the server's counters
-//	refused N       writes that the resource refused
+//	written N       writes that the resource took
+//	refused N       writes that it refused
 //	holder WHO      holder other than WHO         token larger
 //	WHO holds, waiting, suspended, lost, released, failed       (what WHO believes)
 //	WHO running, stopped, dead                                  (its process)

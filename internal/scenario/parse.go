@@ -23,7 +23,7 @@ func Parse(name, text string, set map[string]string) (*Script, error) {
 	if len(text) > maxText {
 		return nil, Errors{{Name: name, Line: 1, Text: fmt.Sprintf("the script is longer than %d bytes", maxText)}}
 	}
-	p := &parser{name: name, vars: variables{}, set: set, script: &Script{}}
+	p := &parser{name: name, vars: variables{}, set: set, script: &Script{Servers: 1}}
 	for i, line := range strings.Split(text, "\n") {
 		p.lines = append(p.lines, source{i + 1, strings.TrimSpace(line)})
 	}
@@ -161,6 +161,12 @@ func (p *parser) statement(s source, verb, rest string) {
 	switch verb {
 	case "title":
 		p.script.Title = rest
+	case "servers":
+		if rest != "1" && rest != "3" {
+			p.fail(s.line, "servers %s: a demo runs on 1 or 3", rest)
+			break
+		}
+		p.script.Servers = int(rest[0] - '0')
 	case "step":
 		if rest == "" {
 			p.fail(s.line, "a step needs a text: what it is about")

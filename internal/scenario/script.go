@@ -8,9 +8,10 @@ import (
 
 // Script is a parsed demo. It is immutable: several runners may play it.
 type Script struct {
-	Title  string
-	Params []Param
-	Steps  []Step
+	Title   string
+	Servers int // that the demo needs: 1 or 3
+	Params  []Param
+	Steps   []Step
 }
 
 // Param is a value of a demo that may be set from outside.
