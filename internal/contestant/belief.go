@@ -22,6 +22,11 @@ func (m *member) write(c command) error {
 	r := m.report(KindWrite, Holds)
 	r.Text = c.Text
 	m.writing = &r
+	if c.Work > 0 { // who wants to stop it in the gap must know that it is there
+		began := r
+		began.Kind = KindWork
+		m.say(began)
+	}
 	m.work.Reset(c.Work)
 	return nil
 }

@@ -250,7 +250,7 @@ func TestMember_writeUnderWay_happensWhateverItHearsMeanwhile(t *testing.T) {
 		synctest.Wait()
 		s.tell(Session{State: Expired})
 		time.Sleep(time.Second)
-		s.wants("waiting", "holds#7", "lost#7!", "write#7")
+		s.wants("waiting", "holds#7", "work#7", "lost#7!", "write#7")
 	})
 }
 

@@ -104,6 +104,7 @@ type Kind string
 const (
 	KindBelief Kind = "belief" // Who's belief, after it changed
 	KindWrite  Kind = "write"  // Who writes to the fenced resource: Token, Text; the resource judges
+	KindWork   Kind = "work"   // Who has looked whether it holds and works for a while before it writes: Token, Text
 	KindGone   Kind = "gone"   // Who has ended its session and takes no more commands
 	KindError  Kind = "error"  // a command could not be obeyed, and changed nothing: Err
 )
