@@ -66,6 +66,7 @@ const (
 	Started Type = "started" // Who, PID
 	Exited  Type = "exited"  // Who, PID, Text ("signal: killed", "exit status 0")
 	Belief  Type = "belief"  // Who, Lock, Belief, and Node, Token, Session where known; Err
+	Work    Type = "work"    // Who has looked whether it holds and works before it writes: Token, Text
 	Write   Type = "write"   // Who wrote to the fenced resource: Token, OK, Text
 )
 
@@ -74,7 +75,7 @@ const (
 	ConnOpened   Type = "conn-opened"   // Who
 	ConnClosed   Type = "conn-closed"   // Who, Op (client, server, lab): who closed first
 	SessionOpen  Type = "session"       // Who, Session, Timeout (negotiated), OK false: refused as expired
-	Request      Type = "request"       // Who, Xid, Op, Node, Watch, Mode; Err where a fault kept it from the server
+	Request      Type = "request"       // Who, Xid, Op, Node, Watch, Mode; Err where a fault kept it from the server; of a setWatches WatchedBy: child watches set again
 	Reply        Type = "reply"         // Who, Xid, Op, Node, Err, Zxid, Children, Latency
 	WatchEvent   Type = "watch-event"   // Who, Node, Op (NodeDeleted, NodeChildrenChanged, …)
 	Ping         Type = "ping"          // Who: a heartbeat went out

@@ -58,7 +58,7 @@ func (c *contestant) ask(e *Event) {
 	if len(keep) >= maxPending {
 		keep = keep[1:]
 	}
-	c.pending = append(slices.Clip(keep), pending{e.Xid, e.Op, e.Node, e.Watch})
+	c.pending = append(slices.Clip(keep), pending{e.Xid, e.Op, e.Node, e.Watch, e.WatchedBy})
 }
 
 // replied arms the watch that the request left at the server, and counts a
@@ -73,14 +73,23 @@ func (f *Folder) replied(c *contestant, e *Event) {
 	ok := e.Err == ""
 	// exists on a missing node leaves its watch behind; the others do not.
 	if p.watch != "" && (ok || p.watch == ExistsWatch && e.Err == "NoNode") {
-		w := Watched{Node: p.node, Kind: p.watch, By: Wire}
-		if !slices.Contains(c.wire, w) {
-			c.wire = append(slices.Clip(c.wire), w)
+		c.arm(Watched{Node: p.node, Kind: p.watch, By: Wire})
+	}
+	if ok {
+		for _, w := range p.again {
+			c.arm(Watched{Node: w.Node, Kind: ChildWatch, By: Wire})
 		}
 	}
 	if p.op == "delete" && ok {
 		f.nodeGone(p.node, e)
 		f.deleted(p.node, e)
+	}
+}
+
+// arm notes a watch that the frames show to be at the server now.
+func (c *contestant) arm(w Watched) {
+	if !slices.Contains(c.wire, w) {
+		c.wire = append(slices.Clip(c.wire), w)
 	}
 }
 

@@ -65,6 +65,7 @@ type pending struct {
 	op    string
 	node  string
 	watch WatchKind
+	again []WatchedNode // child watches that a setWatches sets again
 }
 
 // lock is what is known of one lock between events.

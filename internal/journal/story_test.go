@@ -198,6 +198,10 @@ func TestWatches_dataByServerChildByWire(t *testing.T) {
 	check(50, "c3", Watched{Node: "/l", Kind: ChildWatch, By: Wire})
 	s.at(60, Event{Type: ConnOpened, Who: "c3"}).at(60, Event{Type: ConnClosed, Who: "c3"})
 	check(60, "c3")
+	s.at(70, Event{Type: Request, Who: "c3", Xid: -8, Op: "setWatches", WatchedBy: []WatchedNode{{Node: "/l"}}}).
+		at(71, Event{Type: Reply, Who: "c3", Xid: -8, Op: "setWatches"})
+	check(70, "c3")
+	check(71, "c3", Watched{Node: "/l", Kind: ChildWatch, By: Wire})
 }
 
 func TestFold_killedHolderStillHoldsByTheServer(t *testing.T) {

@@ -40,34 +40,46 @@ func dial(ctx context.Context, servers string) (*zk.Conn, error) {
 
 func (o *observer) close() { o.conn.Close() }
 
+// cleanLimit bounds the removing of nodes.
+const cleanLimit = 2 * time.Second
+
 // clean removes the followed locks and the parents made for them. It runs after the
-// contestants are gone, and stops when ctx ends.
+// contestants are gone. Without a session it does nothing: a private server that
+// is gone needs no cleaning, and an external ensemble's chroot is removed by whoever
+// closes that.
 func (o *observer) clean(ctx context.Context) error {
+	if o.conn.State() != zk.StateHasSession {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cleanLimit)
+	defer cancel()
 	done := make(chan error, 1)
-	go func() {
-		var errs []error
-		for _, f := range o.all() {
-			if err := o.remove(ctx, f.path); err != nil {
-				errs = append(errs, fmt.Errorf("remove %s: %w", f.path, err))
-				continue
-			}
-			chroot := o.lab.o.Ensemble.Chroot()
-			for dir := path.Dir(f.path); dir != "/" && dir != chroot; dir = path.Dir(dir) {
-				if o.conn.Delete(dir, -1) != nil {
-					break // others use it, or it was never made
-				}
-			}
-		}
-		done <- errors.Join(errs...)
-	}()
+	go func() { done <- o.removeAll(ctx) }()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 		o.conn.Close() // ends the calls under way
 		<-done
-		return context.Cause(ctx)
+		return fmt.Errorf("remove the locks' nodes: %w", context.Cause(ctx))
 	}
+}
+
+func (o *observer) removeAll(ctx context.Context) error {
+	var errs []error
+	chroot := o.lab.o.Ensemble.Chroot()
+	for _, f := range o.all() {
+		if err := o.remove(ctx, f.path); err != nil {
+			errs = append(errs, fmt.Errorf("remove %s: %w", f.path, err))
+			continue
+		}
+		for dir := path.Dir(f.path); dir != "/" && dir != chroot; dir = path.Dir(dir) {
+			if o.conn.Delete(dir, -1) != nil {
+				break // others use it, or it was never made
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // remove deletes a node with all below it.

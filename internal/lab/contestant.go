@@ -217,6 +217,8 @@ func (l *Lab) onReport(r contestant.Report) {
 			At: r.At, By: journal.Process, Type: journal.Belief, Who: r.Who, Lock: r.Lock, Node: r.Node, Err: r.Err,
 			Belief: journal.BeliefKind(r.Belief), Token: r.Token, Session: journal.SessionID(r.Session), Timeout: r.Timeout,
 		})
+	case contestant.KindWork:
+		l.j.Append(journal.Event{At: r.At, By: journal.Process, Type: journal.Work, Who: r.Who, Lock: r.Lock, Token: r.Token, Text: r.Text})
 	case contestant.KindWrite:
 		l.judge(r)
 	case contestant.KindGone:

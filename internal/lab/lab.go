@@ -193,6 +193,9 @@ func (l *Lab) Close(ctx context.Context) error {
 	if !first {
 		return nil
 	}
+	for _, m := range members {
+		m.relay.Heal() // so that sessions can be ended in good order
+	}
 	var errs []error
 	errs = append(errs, each(hosts, func(h *host) error {
 		err := h.process.Close(ctx)

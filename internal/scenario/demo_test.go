@@ -20,6 +20,11 @@ func play(t *testing.T, name string, set map[string]string) (string, Summary, er
 	if err != nil {
 		t.Fatal(err)
 	}
+	return playScript(t, script)
+}
+
+func playScript(t *testing.T, script *Script) (string, Summary, error) {
+	t.Helper()
 	j := journal.New(journal.Options{})
 	l, err := lab.New(t.Context(), lab.Options{Ensemble: zktest.Need(t), Journal: j, Lock: "/" + strings.NewReplacer("/", "-", "=", "-").Replace(t.Name())})
 	if err != nil {
@@ -114,5 +119,12 @@ func TestDemo_queue_countsWakes(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestDemo_zombie_fenceRefusesTheLateWrite(t *testing.T) {
+	_, s, err := play(t, "zombie", nil)
+	if err != nil || !s.OK() {
+		t.Fatalf("%v\n%v", err, s)
 	}
 }

@@ -114,7 +114,7 @@ func TestDemo_parametersAreChecked(t *testing.T) {
 		{"kill", "session", "soon", "it must be a duration"},
 		{"kill", "color", "red", `kill.lab has no parameter "color"; it has $hold, $recipe, $session, $waiters`},
 		{"kill", "recipe", "; rm", "it must be one word"},
-		{"nothing", "", "", `there is no demo "nothing"; there are kill, queue`},
+		{"nothing", "", "", `there is no demo "nothing"; there are kill, queue, zombie`},
 	} {
 		_, err := Demo(c.name, map[string]string{c.key: c.value})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -58,7 +58,7 @@ func NewRunner(s *Script, stage Stage, j *journal.Journal) *Runner {
 	return &Runner{
 		script: s, stage: stage, j: j, sub: j.Subscribe(0), fold: journal.NewFolder(),
 		names: map[string]string{},
-		watch: watch{signalled: map[string]time.Time{}, exited: map[string]string{}, believing: map[string]bool{}},
+		watch: watch{signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, believing: map[string]bool{}},
 	}
 }
 
@@ -165,6 +165,7 @@ type watch struct {
 	grants    []grant // the last two
 	signalled map[string]time.Time
 	exited    map[string]string // how
+	works     map[string]int    // how often it began to work for a write
 	lastFired time.Time         // the last watch event
 }
 
@@ -189,6 +190,8 @@ func (r *Runner) take(e *journal.Event) bool {
 		if e.Op == "SIGKILL" {
 			delete(r.watch.believing, e.Who)
 		}
+	case journal.Work:
+		r.watch.works[e.Who]++
 	case journal.Exited:
 		r.watch.exited[e.Who] = e.Text
 		delete(r.watch.believing, e.Who)

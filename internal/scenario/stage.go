@@ -23,6 +23,11 @@ type Stage interface {
 	Network(ctx context.Context, who string, f lab.NetworkFault) error
 	Heal(ctx context.Context, who string) error
 	Expire(ctx context.Context, who string) error
+	// Write has a contestant that believes it holds work and then write to the
+	// resource that its lock protects; Fence turns the resource's check of tokens
+	// on or off.
+	Write(ctx context.Context, who, text string, work time.Duration) error
+	Fence(on bool)
 	// Server does something to a ZooKeeper server: kill, pause, continue,
 	// restart; which is a number from 1, or "leader".
 	Server(ctx context.Context, do, which string) error

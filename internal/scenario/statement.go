@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"zklab/internal/journal"
 	"zklab/internal/lab"
 )
 
@@ -32,6 +33,8 @@ var usages = map[string]string{
 	"fail":      "fail write WHO OP",
 	"heal":      "heal WHO",
 	"expire":    "expire WHO",
+	"write":     "write WHO [after D]",
+	"fence":     "fence on, or fence off",
 	"wait":      "wait FACT [within D]",
 	"expect":    "expect FACT",
 	"show":      "show FACT",
@@ -55,6 +58,8 @@ func parseAction(verb, rest string) (doer, error) {
 		return parseWait(w)
 	case "expect", "show":
 		return parseFactStatement(verb, w)
+	case "fence":
+		return parseFence(w)
 	case "pause", "restart":
 		if !w.take("server") {
 			return nil, w.wrong(verb + " is for servers")
@@ -200,8 +205,11 @@ func parseDeed(verb string, w *words) (deed, error) {
 	if method := simple[verb]; method != nil {
 		return func(ctx context.Context, r *Runner, name string) error { return method(r.stage)(ctx, name) }, nil
 	}
-	if verb == "release" {
+	switch verb {
+	case "release":
 		return parseRelease(w)
+	case "write":
+		return parseWrite(w)
 	}
 	return parseFault(verb, w)
 }
@@ -220,6 +228,35 @@ func parseRelease(w *words) (deed, error) {
 		}
 		return r.stage.Release(ctx, name)
 	}, nil
+}
+
+// parseWrite reads how long the contestant works between its look at the lock and
+// its write: a pause that falls in between is what a fence is for.
+func parseWrite(w *words) (deed, error) {
+	var work time.Duration
+	if w.take("after") {
+		var err error
+		if work, err = w.duration("the time to work"); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, r *Runner, name string) error {
+		before := r.watch.works[name]
+		if err := r.stage.Write(ctx, name, "an order", work); err != nil || work == 0 {
+			return err
+		}
+		return r.mustBecome(ctx, fact{check: func(r *Runner, _ journal.State) finding {
+			return finding{ok: r.watch.works[name] > before, is: name + " has not begun to work"}
+		}})
+	}, nil
+}
+
+func parseFence(w *words) (doer, error) {
+	on := w.take("on")
+	if !on && !w.take("off") {
+		return nil, w.wrong("a fence is on or off")
+	}
+	return func(_ context.Context, r *Runner) error { r.stage.Fence(on); return nil }, w.done()
 }
 
 func parseFault(verb string, w *words) (deed, error) {

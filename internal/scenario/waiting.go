@@ -117,12 +117,17 @@ func (r *Runner) standsInLine(ctx context.Context, name string) error {
 	there := fact{check: func(_ *Runner, s journal.State) finding {
 		c, _ := s.Contestant(name)
 		ok := c.Node != "" || c.Belief == journal.Holds || c.Belief == journal.Waiting && len(c.Watches) > 0
-		return finding{ok: ok, is: believes(c.Belief)(r, c).is}
+		return finding{ok: ok, is: name + " is not in line; " + believes(c.Belief)(r, c).is}
 	}}
+	return r.mustBecome(ctx, there)
+}
+
+// mustBecome waits for what a statement needs before it is done.
+func (r *Runner) mustBecome(ctx context.Context, f fact) error {
 	limit := r.patience()
-	found, err := r.until(ctx, there, limit, func(f finding) bool { return f.ok })
+	found, err := r.until(ctx, f, limit, func(f finding) bool { return f.ok })
 	if err == nil && !found.ok {
-		err = fmt.Errorf("%w: %s is not in line within %s; %s", ErrExpectation, name, secs(limit), found.is)
+		err = fmt.Errorf("%w: not within %s; %s", ErrExpectation, secs(limit), found.is)
 	}
 	return err
 }

@@ -35,6 +35,8 @@ func (p *Printer) one(e *journal.Event, before journal.State) string {
 			return ""
 		}
 		return belief(e)
+	case journal.Work:
+		return fmt.Sprintf("has looked, and works on %s with token 0x%x", e.Text, e.Token)
 	case journal.Write:
 		return write(e)
 	case journal.ServerUp:
