@@ -99,8 +99,8 @@ func markDeaths(events []Event, holds []Hold) {
 				h.Checked = i
 			}
 			switch {
-			case slices.Contains(alive, h.Session):
-				h.Lived = max(h.Lived, before)
+			case slices.Contains(alive, h.Session): // an earlier list that lacked it was wrong
+				h.Lived, h.Dead = max(h.Lived, before), Never
 			case h.Dead == Never:
 				h.Dead = i
 			}

@@ -43,11 +43,18 @@ func waitFor(t testing.TB, limit time.Duration, what string, ok func() bool) {
 // observer is a session of the test itself, not of any contestant.
 func observer(t testing.TB) *zk.Conn {
 	t.Helper()
-	conn, events, err := zk.Connect(servers(t), 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	conn := connect(t, servers(t)...)
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// connect opens a session, which the caller closes.
+func connect(t testing.TB, addrs ...string) *zk.Conn {
+	t.Helper()
+	conn, events, err := zk.Connect(addrs, 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(conn.Close)
 	for e := range events {
 		if e.State == zk.StateHasSession {
 			return conn

@@ -56,7 +56,9 @@ type fault struct {
 }
 
 const (
-	short = 8 * sessionTimeout / 10 // more than two thirds of the timeout, less than all of it
+	// short is less than the timeout by more than a heartbeat's interval: the
+	// server may have heard the client last that long before the fault began.
+	short = sessionTimeout / 2
 	// long is more than the timeout and the tick by which an expiry may be late.
 	long = 2 * sessionTimeout
 )
@@ -94,7 +96,7 @@ var faults = []fault{
 	{name: "none", keeps: true, strike: func(*bout) {}},
 	{name: "clean close", kills: true, ends: true, excused: true, strike: func(b *bout) { b.victim.(*player).session.Close() }},
 	{name: "kill -9", process: true, ends: true, excused: true, strike: func(b *bout) { b.victim.(*process).signal(syscall.SIGKILL) }},
-	{name: "SIGSTOP < T", process: true, keeps: true, strike: stop(sessionTimeout / 2)},
+	{name: "SIGSTOP < T", process: true, keeps: true, strike: stop(short)},
 	{name: "SIGSTOP > T+tick", process: true, kills: true, excused: true, strike: stop(long)},
 	{name: "reset", keeps: true, strike: func(b *bout) { b.victim.network().Cut() }},
 	{name: "black hole < T", keeps: true, strike: hole(short)},

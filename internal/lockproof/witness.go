@@ -3,6 +3,7 @@ package lockproof
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"zklab/internal/zkserver"
@@ -10,24 +11,36 @@ import (
 
 // LiveSessions asks a server which sessions it keeps. It needs the server's
 // four-letter word dump.
+//
+// It asks twice: a session whose deadline moves while the server writes its
+// answer can be missing from it, and one that is only not listed would count as
+// dead.
 func LiveSessions(ctx context.Context, server string) ([]int64, error) {
-	text, err := zkserver.Ask(ctx, server, "dump")
-	if err != nil {
-		return nil, err
+	var ids []int64
+	for range 2 {
+		text, err := zkserver.Ask(ctx, server, "dump")
+		if err != nil {
+			return nil, err
+		}
+		more, err := parseDump(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, more...)
 	}
-	return parseDump(text)
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
 }
 
-// parseDump reads the first part of the answer to dump: sets of sessions by
-// the time at which they expire, one id a line.
+// parseDump reads the ids in the answer to dump: first sets of sessions by the
+// time at which they expire, then the sessions that own nodes.
 func parseDump(text string) ([]int64, error) {
-	sets, _, found := strings.Cut(text, "ephemeral nodes dump")
-	if !found {
+	if !strings.Contains(text, "ephemeral nodes dump") {
 		return nil, fmt.Errorf("the answer to dump lists no sessions: %.80q", text)
 	}
 	var ids []int64
-	for line := range strings.Lines(sets) {
-		line = strings.TrimSpace(line)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(strings.TrimSpace(line), ":")
 		if !strings.HasPrefix(line, "0x") {
 			continue
 		}
