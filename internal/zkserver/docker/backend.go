@@ -22,6 +22,7 @@ import (
 	"github.com/testcontainers/testcontainers-go/network"
 
 	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/compose"
 )
 
 func init() { zkserver.Register(backend{ports: zkserver.FreePorts}) }
@@ -35,7 +36,7 @@ func (backend) Name() string { return zkserver.Docker }
 
 // Start implements zkserver.Backend.
 func (b backend) Start(ctx context.Context, o zkserver.Options, fetch bool) (*zkserver.Ensemble, error) {
-	host, err := engineHost(os.Getenv)
+	host, err := compose.EngineHost(os.Getenv)
 	if err != nil {
 		return nil, unavailable(err)
 	}

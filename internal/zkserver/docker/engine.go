@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,26 +32,6 @@ const (
 	ryukOffEnv    = "TESTCONTAINERS_RYUK_DISABLED"
 	hubPrefixEnv  = "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX"
 )
-
-// engineHost is the engine to use, or why there is none.
-func engineHost(getenv func(string) string) (string, error) {
-	if host := getenv(hostEnv); host != "" {
-		return host, nil
-	}
-	sockets := []string{"/var/run/docker.sock"}
-	if dir := getenv("XDG_RUNTIME_DIR"); dir != "" {
-		sockets = append(sockets, filepath.Join(dir, "docker.sock"))
-	}
-	if home := getenv("HOME"); home != "" {
-		sockets = append(sockets, filepath.Join(home, ".docker/run/docker.sock"), filepath.Join(home, ".docker/desktop/docker.sock"))
-	}
-	for _, s := range sockets {
-		if _, err := os.Stat(s); err == nil {
-			return "unix://" + s, nil
-		}
-	}
-	return "", fmt.Errorf("there is no engine (%s is not set, and there is no %s)", hostEnv, sockets[0])
-}
 
 // openEngine returns a client of an engine that answers. The error is one line.
 func openEngine(ctx context.Context, host string) (*client.Client, error) {
