@@ -6,16 +6,23 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 )
 
 // hosts hands the servers out in turn. go-zookeeper's own provider makes every
 // reconnect to a single server wait a second; here the pauses are the dialer's.
-// Once the session may not dial any more it tells go-zookeeper to stop and look.
+//
+// Once the session may not dial any more, it parks go-zookeeper's loop until
+// the connection is being closed, and lets it look then. Otherwise the loop
+// may end before the request to close is queued, and closing takes a second.
 type hosts struct {
 	stopped context.Context
+	parked  chan struct{} // closed when the loop is parked
+	quit    chan struct{} // closed when the connection is about to be closed
 	list    []string
 	next    int
+	once    sync.Once
 }
 
 func (h *hosts) Init(servers []string) error {
@@ -28,7 +35,13 @@ func (h *hosts) Len() int { return len(h.list) }
 func (h *hosts) Next() (string, bool) {
 	server := h.list[h.next%len(h.list)]
 	h.next++
-	return server, h.stopped.Err() != nil
+	if h.stopped.Err() == nil {
+		return server, false
+	}
+	h.once.Do(func() { close(h.parked) })
+	<-h.quit
+	time.Sleep(5 * time.Millisecond) // for the request to be queued
+	return server, true
 }
 
 func (h *hosts) Connected() {}

@@ -174,16 +174,31 @@ func (s *session) retire(polite bool) {
 	if polite {
 		s.awaitFarewell()
 	}
-	s.conn.Close() // ends the session if connected; at most about a second
-	s.stopDial()
 	s.mu.Lock()
-	socket := s.socket
+	connected := s.open
 	s.mu.Unlock()
-	if socket != nil {
-		_ = socket.Close()
+	if !connected {
+		s.hangUp()
+		select {
+		case <-s.hosts.parked:
+		case <-time.After(100 * time.Millisecond): // in the midst of a handshake
+		}
 	}
+	close(s.hosts.quit)
+	s.conn.Close() // ends the session if connected; at most about a second
+	s.hangUp()
 	<-s.connGone
 	s.calls.Wait()
+}
+
+// hangUp closes the socket and allows no other one.
+func (s *session) hangUp() {
+	s.stopDial()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.socket != nil {
+		_ = s.socket.Close()
+	}
 }
 
 func (s *session) awaitFarewell() {

@@ -3,6 +3,7 @@ package curatorlike
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"strings"
@@ -19,8 +20,19 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	skip := flag.Lookup("test.skip")
+	if skip.Value.String() == "" { // examples cannot skip by themselves
+		_ = skip.Value.Set("^Example")
+	}
 	// Empty containers go after half a second: parents vanish all the time.
-	zktest.Main(m, zkserver.Options{JavaFlags: []string{"-Dznode.container.checkIntervalMs=500"}}, nil)
+	o := zkserver.Options{JavaFlags: []string{"-Dznode.container.checkIntervalMs=500"}}
+	zktest.Main(m, o, func(e *zkserver.Ensemble) {
+		ExampleServers = e.Connect() + e.Chroot()
+		if skip.Value.String() == "^Example" {
+			_ = skip.Value.Set("")
+		}
+	})
 }
 
 // testT is the session timeout of the tests: 2 s is four of the server's ticks.

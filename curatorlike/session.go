@@ -21,6 +21,7 @@ type session struct {
 	connGone chan struct{} // closed when go-zookeeper's loop has returned
 	relinked chan struct{} // receives when go-zookeeper reconnects after the end
 	kick     chan struct{} // wakes the keeper
+	hosts    *hosts
 	dialCtx  context.Context
 	stopDial context.CancelFunc
 	attempts int // dials since the last handshake; used by the dialing goroutine only
@@ -30,7 +31,8 @@ type session struct {
 	id      int64
 	timeout time.Duration
 	usable  bool // credentials and chroot are in place
-	linked  bool // connected, with a session, and the leader heard
+	open    bool // go-zookeeper has a session on a socket
+	linked  bool // open, and the leader heard, and not over
 	epoch   int  // how many handshakes succeeded
 	turn    chan struct{}
 	proof   time.Time // send time of the last request that the leader answered
@@ -53,8 +55,9 @@ func openSession(c *Client) (*session, error) {
 		grants: make(map[*grant]struct{}), zxids: make(map[string]int64),
 		watches: make(map[string]*nodeWatch),
 	}
+	s.hosts = &hosts{stopped: ctx, parked: make(chan struct{}), quit: make(chan struct{})}
 	conn, events, err := zk.Connect(c.servers, c.opts.timeout,
-		zk.WithDialer(s.dial), zk.WithHostProvider(&hosts{stopped: ctx}),
+		zk.WithDialer(s.dial), zk.WithHostProvider(s.hosts),
 		zk.WithLogger(zkLogger{c.opts.logger}), zk.WithLogInfo(false),
 		zk.WithEventCallback(s.event))
 	if err != nil {
@@ -150,6 +153,7 @@ func (s *session) link() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.epoch++
+	s.open = true
 	if s.over != nil {
 		select {
 		case s.relinked <- struct{}{}:
@@ -167,6 +171,7 @@ func (s *session) link() {
 func (s *session) unlink() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.open = false
 	s.suspend()
 }
 
