@@ -340,6 +340,8 @@ func crowd() []deed {
 		{key: bind("r", "release both", "r"), help: "Lets both holders release at the same moment.", now: driven, do: releaseAll},
 		{key: bind("+", "waiters", "+", "="), help: "Adds a waiter to both queues.", now: driven, do: grow(1)},
 		{key: bind("-", "fewer", "-"), help: "Takes a waiter from both queues.", now: driven, do: grow(-1)},
+		{key: bind("a", "auto", "a"), help: "Releases both again and again by itself, or stops doing so.", now: driven,
+			do: func(m *model) tea.Cmd { m.auto = !m.auto; m.autoAt = m.o.Now(); return nil }},
 		{key: bind("", "", "*"), help: "Adds ten waiters to both queues.", now: driven, do: grow(10)},
 	}
 }

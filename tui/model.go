@@ -52,6 +52,8 @@ type model struct {
 	trace  trace.Trace
 	moving motions
 	clock  clock
+	auto   bool                          // the herd page releases by itself,
+	autoAt time.Time                     // next at this moment
 	reel   *reel                         // the recorded journal that is played; nil when live
 	study  study                         // of the lesson page
 	seen   view.Watched                  // of the watch page

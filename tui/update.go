@@ -59,6 +59,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.wanted = m.reel.at
 		cmd = tea.Batch(cmd, m.fetch())
 	}
+	if release := m.autoRelease(m.o.Now()); release != nil {
+		cmd = tea.Batch(cmd, release)
+	}
 	return m, tea.Batch(cmd, m.wind())
 }
 

@@ -43,7 +43,7 @@ func columns(w int, t table) []column {
 	}
 	all := []column{
 		{title: colSeq, w: seq}, {title: colWho, w: min(who, max(w/8, 5))}, {title: colPID, w: pid},
-		{title: colSession, w: 7}, {title: colWatches, w: 7}, {title: colBar}, {title: colState, w: 14},
+		{title: colSession, w: 7}, {title: colWatches, w: 8}, {title: colBar}, {title: colState, w: 14},
 	}
 	for _, drop := range []string{"", colSession, colPID, colWatches, colBar} {
 		all = without(all, drop)
