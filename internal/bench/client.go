@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/curatorlike"
+	"zklab/minimutex"
+)
+
+// locker is one client of a lock, with a session of its own.
+type locker interface {
+	acquire(ctx context.Context) error
+	release(ctx context.Context) error
+	close()
+}
+
+// Locks names the locks that can be measured.
+func Locks() []string { return []string{"mini", "mutex"} }
+
+// sessionTimeout is long: nobody is meant to lose a lock while being measured.
+const sessionTimeout = 10 * time.Second
+
+// open connects a client of the named lock.
+func open(ctx context.Context, name, servers, path string) (locker, error) {
+	switch name {
+	case "mutex":
+		return openMutex(ctx, servers, path)
+	case "mini":
+		return openMini(ctx, servers, path)
+	}
+	return nil, fmt.Errorf("bench: no lock %q; take one of %v", name, Locks())
+}
+
+// mutexClient measures curatorlike.
+type mutexClient struct {
+	client *curatorlike.Client
+	mutex  *curatorlike.Mutex
+	hold   *curatorlike.Hold
+}
+
+func openMutex(ctx context.Context, servers, path string) (locker, error) {
+	c, err := curatorlike.Connect(ctx, servers, curatorlike.WithSessionTimeout(sessionTimeout))
+	if err != nil {
+		return nil, err
+	}
+	m, err := curatorlike.NewMutex(c, path)
+	if err != nil {
+		return nil, err
+	}
+	return &mutexClient{client: c, mutex: m}, nil
+}
+
+func (c *mutexClient) acquire(ctx context.Context) (err error) {
+	c.hold, err = c.mutex.Acquire(ctx)
+	return err
+}
+
+func (c *mutexClient) release(ctx context.Context) error { return c.hold.Release(ctx) }
+
+func (c *mutexClient) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.client.Close(ctx) // what it held ends with its session
+}
+
+// miniClient measures the mini-mutex.
+type miniClient struct {
+	conn  *zk.Conn
+	mutex *minimutex.Mutex
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+func openMini(ctx context.Context, servers, path string) (locker, error) {
+	ready := make(chan struct{}, 1)
+	conn, _, err := zk.Connect([]string{servers}, sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(e zk.Event) {
+		if e.State == zk.StateHasSession {
+			select {
+			case ready <- struct{}{}:
+			default:
+			}
+		}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-ready:
+		return &miniClient{conn: conn, mutex: minimutex.New(conn, path)}, nil
+	case <-ctx.Done():
+		conn.Close()
+		return nil, ctx.Err()
+	}
+}
+
+func (c *miniClient) acquire(ctx context.Context) error { return c.mutex.Acquire(ctx) }
+func (c *miniClient) release(ctx context.Context) error { return c.mutex.Release(ctx) }
+func (c *miniClient) close()                            { c.conn.Close() }
