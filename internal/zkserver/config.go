@@ -24,14 +24,14 @@ func (p peer) confFile() string {
 }
 
 // write makes the server's folder.
-func (p peer) write(o Options, in *installation, peers []peer) error {
+func (p peer) write(o Options, in *installation, peers []peer, between *links) error {
 	for _, d := range []string{p.dataDir(), p.confDir()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return err
 		}
 	}
 	for path, text := range map[string]string{
-		p.confFile():                                   p.zooCfg(o, in, peers),
+		p.confFile():                                   p.zooCfg(o, in, peers, between),
 		filepath.Join(p.dataDir(), "myid"):             strconv.Itoa(p.id) + "\n",
 		filepath.Join(p.confDir(), "logback.xml"):      logbackXML,
 		filepath.Join(p.confDir(), "log4j.properties"): log4jProperties,
@@ -43,7 +43,7 @@ func (p peer) write(o Options, in *installation, peers []peer) error {
 	return nil
 }
 
-func (p peer) zooCfg(o Options, in *installation, peers []peer) string {
+func (p peer) zooCfg(o Options, in *installation, peers []peer, between *links) string {
 	shortest, longest := o.SessionBounds()
 	set := map[string]string{
 		"tickTime":               strconv.FormatInt(o.Tick.Milliseconds(), 10),
@@ -62,7 +62,11 @@ func (p peer) zooCfg(o Options, in *installation, peers []peer) string {
 	}
 	if len(peers) > 1 {
 		for _, q := range peers {
-			set[fmt.Sprintf("server.%d", q.id)] = fmt.Sprintf("127.0.0.1:%d:%d", q.quorum, q.election)
+			spec := fmt.Sprintf("127.0.0.1:%d:%d", q.quorum, q.election)
+			if q.id != p.id {
+				spec = between.spec(p.id, q.id)
+			}
+			set[fmt.Sprintf("server.%d", q.id)] = spec
 		}
 	}
 	maps.Copy(set, o.Extra)

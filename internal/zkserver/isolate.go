@@ -46,3 +46,21 @@ func (s *Server) isolator() (Isolator, error) {
 	}
 	return nil, fmt.Errorf("%w (server %d)", ErrNoPeers, s.id)
 }
+
+// Isolate implements Isolator.
+func (s *javaServer) Isolate(context.Context) error {
+	if s.house.links == nil {
+		return ErrNoPeers
+	}
+	s.house.links.cut(s.id)
+	return nil
+}
+
+// Rejoin implements Isolator.
+func (s *javaServer) Rejoin(context.Context) error {
+	if s.house.links == nil {
+		return ErrNoPeers
+	}
+	s.house.links.join(s.id)
+	return nil
+}

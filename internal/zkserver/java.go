@@ -106,7 +106,7 @@ func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRunti
 			_ = h.close()
 		}
 	}()
-	if h.servers, err = b.layOut(guard.dir, o, rt, in); err != nil {
+	if h.servers, h.links, err = b.layOut(guard.dir, o, rt, in); err != nil {
 		return nil, err
 	}
 	for _, s := range h.servers {
@@ -131,11 +131,11 @@ func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRunti
 }
 
 // layOut writes each server's folder: configuration, id and logging set-up.
-func (b *javaBackend) layOut(dir string, o Options, rt *javaRuntime, in *installation) ([]*javaServer, error) {
+func (b *javaBackend) layOut(dir string, o Options, rt *javaRuntime, in *installation) ([]*javaServer, *links, error) {
 	const each = 4 // client, admin, quorum, election
 	ports, err := b.ports(each * o.Size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	var peers []peer
 	for i := range o.Size {
@@ -143,16 +143,23 @@ func (b *javaBackend) layOut(dir string, o Options, rt *javaRuntime, in *install
 		peers = append(peers, peer{id: i + 1, client: p[0], admin: p[1], quorum: p[2], election: p[3],
 			dir: filepath.Join(dir, fmt.Sprintf("server-%d", i+1))})
 	}
+	var between *links
+	if o.Size > 1 {
+		if between, err = openLinks(peers); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w", ErrStart, err)
+		}
+	}
 	var servers []*javaServer
 	for _, p := range peers {
-		if err := p.write(o, in, peers); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrStart, err)
+		if err := p.write(o, in, peers, between); err != nil {
+			between.close()
+			return nil, nil, fmt.Errorf("%w: %w", ErrStart, err)
 		}
-		s := &javaServer{dir: p.dir, addr: loopback(p.client), command: commandLine(p, o, rt, in), env: rt.env, javaVersion: rt.version}
+		s := &javaServer{id: p.id, dir: p.dir, addr: loopback(p.client), command: commandLine(p, o, rt, in), env: rt.env, javaVersion: rt.version}
 		if in.admin {
 			s.adminAddr = loopback(p.admin)
 		}
 		servers = append(servers, s)
 	}
-	return servers, nil
+	return servers, between, nil
 }

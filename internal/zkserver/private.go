@@ -19,6 +19,7 @@ import (
 type house struct {
 	guard   *guardian
 	servers []*javaServer
+	links   *links // between three servers; nil for one
 }
 
 // close kills the servers, removes the folder, and lets the guardian go.
@@ -26,6 +27,7 @@ func (h *house) close() error {
 	for _, s := range h.servers {
 		s.shut()
 	}
+	h.links.close()
 	err := os.RemoveAll(h.guard.dir)
 	h.guard.dismiss(err == nil)
 	if err != nil {
@@ -36,6 +38,7 @@ func (h *house) close() error {
 
 // javaServer is one private server: its fixed place, and the process of now.
 type javaServer struct {
+	id                   int
 	dir, addr, adminAddr string
 	command, env         []string
 	javaVersion          int

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -65,6 +66,72 @@ func threeServers(t *testing.T, start Start) {
 		}
 		awaitMode(t, f, "follower")
 	})
+	t.Run("followerIsolated_stopsServing_rejoins", func(t *testing.T) { followerIsolated(t, e) })
+	t.Run("leaderIsolated_anotherLeads_rejoins", func(t *testing.T) { leaderIsolated(t, e) })
+}
+
+// followerIsolated: cut off from its peers, a follower still takes connections,
+// soon stops serving, and comes back with what was written meanwhile.
+func followerIsolated(t *testing.T, e *zkserver.Ensemble) {
+	l := leader(t, e)
+	f := without(e.Servers(), l)[0]
+	for range 2 {
+		if err := f.Isolate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	create(t, connect(t, l.Addr()), "/while-isolated", 0)
+	awaitNoMode(t, f)
+	t.Logf("server %d stops serving after %v", f.ID(), time.Since(began).Round(time.Millisecond))
+	c, err := net.DialTimeout("tcp", f.Addr(), limit)
+	if err != nil {
+		t.Fatalf("clients cannot reach it: %v", err)
+	}
+	c.Close()
+	wantMode(t, l, "leader")
+	rejoin(t, f)
+	if _, _, err := connect(t, f.Addr()).Get("/while-isolated"); err != nil {
+		t.Errorf("server %d does not have the node: %v", f.ID(), err)
+	}
+}
+
+// leaderIsolated: the others choose another leader, whom the old one follows when
+// it is back.
+func leaderIsolated(t *testing.T, e *zkserver.Ensemble) {
+	old := leader(t, e)
+	others := without(e.Servers(), old)
+	if err := old.Isolate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	await(t, func() (bool, string) {
+		for _, s := range others {
+			if mode, err := s.Mode(t.Context()); err == nil && mode == "leader" {
+				return true, ""
+			}
+		}
+		return false, "nobody else leads"
+	})
+	t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
+	awaitNoMode(t, old)
+	create(t, connect(t, others[0].Addr()), "/while-leader-isolated", 0)
+	rejoin(t, old)
+	if _, _, err := connect(t, old.Addr()).Get("/while-leader-isolated"); err != nil {
+		t.Errorf("server %d does not have the node: %v", old.ID(), err)
+	}
+}
+
+func rejoin(t *testing.T, s *zkserver.Server) {
+	t.Helper()
+	began := time.Now()
+	for range 2 {
+		if err := s.Rejoin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	awaitMode(t, s, "follower")
+	t.Logf("server %d follows again %v after it rejoined", s.ID(), time.Since(began).Round(time.Millisecond))
 }
 
 func leader(t *testing.T, e *zkserver.Ensemble) *zkserver.Server {
