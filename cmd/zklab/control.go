@@ -36,16 +36,8 @@ func (c control) Join(ctx context.Context, as string) error {
 	if as != "" {
 		g.Recipe = as
 	}
-	names, err := c.Lab.Start(ctx, g)
-	if err != nil {
-		return err
-	}
-	for _, who := range names {
-		if err := c.Lab.Join(ctx, who); err != nil {
-			return err
-		}
-	}
-	return nil
+	c.group = g
+	return c.lineUp(ctx, 1)
 }
 
 func (c control) Cont(ctx context.Context, who string) error { return c.Continue(ctx, who) }

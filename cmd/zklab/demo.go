@@ -71,6 +71,13 @@ func recipeNames() []string {
 	return names
 }
 
+func knownRecipe(name string) error {
+	if !slices.Contains(recipeNames(), name) {
+		return usagef("--recipe %s: there is no such recipe; take one of %s", name, strings.Join(recipeNames(), ", "))
+	}
+	return nil
+}
+
 // parameters are the values given on the command line, by the demo's names.
 // What a demo allows it says itself; here stands what no demo could use.
 func (f *demoFlags) parameters(cmd *cobra.Command) (map[string]string, error) {
@@ -94,8 +101,8 @@ func (f *demoFlags) parameters(cmd *cobra.Command) (map[string]string, error) {
 		set["session"] = f.session.String()
 	}
 	if f.recipe != "" {
-		if !slices.Contains(recipeNames(), f.recipe) {
-			return nil, usagef("--recipe %s: there is no such recipe; take one of %s", f.recipe, strings.Join(recipeNames(), ", "))
+		if err := knownRecipe(f.recipe); err != nil {
+			return nil, err
 		}
 		set["recipe"] = f.recipe
 	}
