@@ -32,7 +32,7 @@ type Cast struct {
 // which it changed, and a mark at each step. It stops early when ctx ends. The
 // error is of ctx, of w, or says what is wrong with the options.
 func WriteCast(ctx context.Context, w io.Writer, events []journal.Event, c Cast) error {
-	o, err := Options{Source: FromJournal(journal.Of(events)), Page: c.Page, Lock: c.Lock, Title: c.Title}.withDefaults()
+	o, err := Options{Source: FromJournal(journal.Of(events)), Page: c.Page, Lock: c.Lock, Title: c.Title, Theme: c.Theme}.withDefaults()
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func WriteCast(ctx context.Context, w io.Writer, events []journal.Event, c Cast)
 	}
 	r := &recorder{out: bufio.NewWriter(w), c: c, m: newModel(ctx, o), told: plain.New(plain.Story), tracer: trace.New(), fold: journal.NewFolder()}
 	r.m.w, r.m.h = c.Width, c.Height
-	r.m.theme = theme.New(c.Theme, theme.Full, c.ASCII)
+	r.m.theme = theme.New(o.Theme, theme.Full, c.ASCII)
 	if err := r.record(ctx, events); err != nil {
 		return err
 	}

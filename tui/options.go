@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -85,6 +86,10 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Page == "" {
 		o.Page = PageQueue
+	}
+	var err error
+	if o.Theme, err = theme.Parse(string(o.Theme)); err != nil {
+		return o, fmt.Errorf("tui: %w", err)
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()
