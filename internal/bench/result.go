@@ -29,15 +29,21 @@ type Result struct {
 // summarize fills in what follows from the single acquisitions.
 func (r Result) summarize(waits []time.Duration) Result {
 	slices.Sort(waits)
-	r.V, r.Count = 1, len(waits)
+	r.V = 1
 	if n := len(waits); n > 0 {
 		r.P50, r.P99, r.Max = waits[n/2], waits[min(n-1, n*99/100)], waits[n-1]
 	}
-	if r.Took > 0 {
-		r.Rate = float64(r.Count) / r.Took.Seconds()
-	}
 	if r.Hold > 0 {
 		r.Ceiling = 1 / r.Hold.Seconds()
+	}
+	return r.of(len(waits))
+}
+
+// of sets how many acquisitions there were, and with that the rate.
+func (r Result) of(count int) Result {
+	r.Count = count
+	if r.Took > 0 {
+		r.Rate = float64(count) / r.Took.Seconds()
 	}
 	return r
 }
