@@ -14,6 +14,7 @@ type study struct {
 	top     int
 	acting  bool // the live pane has the focus, not the text
 	outcome view.Outcome
+	hint    string
 }
 
 func drawLesson(m *model, f view.Frame) string {
@@ -26,7 +27,7 @@ func drawLesson(m *model, f view.Frame) string {
 		m.study.prose = prose
 	}
 	return view.LessonPage(f, view.Lesson{Number: l.Number, Of: l.Of, Title: l.Title, Prose: m.study.prose,
-		Top: m.study.top, Reading: !m.study.acting, Outcome: m.study.outcome}, m.w, m.h, m.theme)
+		Top: m.study.top, Reading: !m.study.acting, Outcome: m.study.outcome, Hint: m.study.hint}, m.w, m.h, m.theme)
 }
 
 // outcomeMsg brings the outcome of the learner's test.
@@ -51,7 +52,7 @@ func (m *model) outcome(msg outcomeMsg) tea.Cmd {
 		}
 		return nil
 	}
-	m.study.outcome = msg.outcome
+	m.study.outcome, m.study.hint = msg.outcome, ""
 	return m.awaitOutcome(msg.seq)
 }
 

@@ -16,6 +16,7 @@ type Lesson struct {
 	Top        int  // first line of the text shown
 	Reading    bool // the text has the focus
 	Outcome    Outcome
+	Hint       string // the hint asked for; empty: none
 }
 
 // Outcome is the learner's last test run.
@@ -35,7 +36,7 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	f.Page = fmt.Sprintf("lesson %d of %d", l.Number, l.Of)
-	at := layout.LessonPage(w, h, stepRows(f, w), outcomeRows(l.Outcome))
+	at := layout.LessonPage(w, h, stepRows(f, w), len(learnt(l, w-2, h/3)))
 	c := page(f, w, h, th, at.Frame)
 	text := c.pane(at.Text)
 	text.fit(1, 0, text.r.W-2, l.Title, focus(l.Reading))
@@ -46,7 +47,7 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 	live.fit(1, 0, live.r.W-2, fmt.Sprintf("LIVE  %s  %d in line", path.Base(f.Lock), len(t.lock.Queue)), focus(!l.Reading))
 	drawTable(live.sub(0, 1, live.r.W, live.r.H-1), f, t)
 	if !at.Outcome.Empty() {
-		outcome(c.pane(at.Outcome), l.Outcome)
+		drawLearnt(c.pane(at.Outcome), learnt(l, w-2, h/3))
 	}
 	return c.String()
 }
@@ -59,28 +60,56 @@ func focus(has bool) theme.Style {
 	return theme.Text.Style().Bold()
 }
 
-func outcomeRows(o Outcome) int {
-	if !o.Running && !o.Ran {
-		return 0
-	}
-	return 1 + max(min(len(o.Lines), 6), 1)
+// learntLine is one line of what a test run or a hint says; the title of either
+// stands on a rule.
+type learntLine struct {
+	text  string
+	rule  bool
+	style theme.Style
 }
 
-func outcome(p pane, o Outcome) {
+// learnt is what the last test run and the hint say, in at most rows lines of w
+// cells.
+func learnt(l Lesson, w, rows int) []learntLine {
+	var out []learntLine
+	add := func(text string, s theme.Style) {
+		for _, line := range wrap(text, w) {
+			out = append(out, learntLine{text: line, style: s})
+		}
+	}
+	if l.Hint != "" {
+		out = append(out, learntLine{text: "hint", rule: true})
+		add(l.Hint, theme.Waits.Style())
+	}
+	o := l.Outcome
 	switch {
 	case o.Running:
-		p.rule(0, "your test runs")
+		out = append(out, learntLine{text: "your test runs", rule: true})
 	case o.OK:
-		p.rule(0, p.th.Glyph.Done+" your test passes")
-	default:
-		p.rule(0, p.th.Glyph.Killed+" your test does not pass yet")
+		out = append(out, learntLine{text: "✓ your test passes", rule: true})
+	case o.Ran:
+		out = append(out, learntLine{text: "✗ your test does not pass yet", rule: true})
 	}
 	style := theme.Dead.Style()
 	if o.OK {
 		style = theme.Reader.Style()
 	}
-	for i, l := range o.Lines {
-		p.fit(1, 1+i, p.r.W-2, l, style)
+	for _, line := range o.Lines {
+		add(line, style)
 		style = theme.Text.Style()
+	}
+	if len(out) > rows && rows > 0 {
+		out = append(out[:rows-1], learntLine{text: "…", style: theme.Muted.Style()})
+	}
+	return out
+}
+
+func drawLearnt(p pane, lines []learntLine) {
+	for y, l := range lines {
+		if l.rule {
+			p.rule(y, p.th.Twin(l.text))
+			continue
+		}
+		p.fit(1, y, p.r.W-2, p.th.Twin(l.text), l.style)
 	}
 }

@@ -118,30 +118,30 @@ To ask for the lock, a client creates a node, **ephemeral** and sequential:
 Now break it. Kill the holder and see who wakes. 排他制御は難しい。
 `
 
-func drawLesson(o view.Outcome, top int) drawn {
+func drawLesson(o view.Outcome, hint string) drawn {
 	return func(f view.Frame, w, h int, th theme.Theme) string {
 		prose, err := view.SetProse(markdown, view.LessonText(w, h))
 		if err != nil {
 			panic(err)
 		}
-		return view.LessonPage(f, view.Lesson{Number: 6, Of: 18, Title: "Call the next", Prose: prose, Top: top, Reading: true, Outcome: o}, w, h, th)
+		return view.LessonPage(f, view.Lesson{Number: 6, Of: 18, Title: "Call the next", Prose: prose, Reading: true, Outcome: o, Hint: hint}, w, h, th)
 	}
 }
 
 func TestLesson_textBesideTheQueue(t *testing.T) {
 	f := frame(fixture.Queue(), 42.3)
-	goldens(t, f, drawLesson(view.Outcome{}, 0))
+	goldens(t, f, drawLesson(view.Outcome{}, ""))
 }
 
 func TestLesson_testFails(t *testing.T) {
 	f := frame(fixture.Queue(), 42.3)
 	f.Steps = &view.Steps{At: 2, Of: 5, Text: "The holder is killed.", Waiting: "kill -9 of the holder"}
 	o := view.Outcome{Ran: true, Lines: []string{"[WOKEN-IS-NOT-OWNER] A and C hold the lock at the same moment", "next: press i for a hint"}}
-	goldens(t, f, drawLesson(o, 0))
+	goldens(t, f, drawLesson(o, "Being woken says that something changed. What must C find out before it enters?"))
 }
 
 func TestProse_leavesTheLabBlockOut(t *testing.T) {
-	out := ansi.Strip(drawLesson(view.Outcome{}, 0)(frame(fixture.Queue(), 42.3), 140, 45, looks["mono"]))
+	out := ansi.Strip(drawLesson(view.Outcome{}, "")(frame(fixture.Queue(), 42.3), 140, 45, looks["mono"]))
 	if strings.Contains(out, "recipe mini\n") || strings.Contains(out, "start A B") {
 		t.Errorf("the lab block is shown:\n%s", out)
 	}
