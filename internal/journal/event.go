@@ -63,7 +63,7 @@ const (
 
 // What a process believes, and what became of it.
 const (
-	Started Type = "started" // Who, PID
+	Started Type = "started" // Who, PID, Timeout (it asks for)
 	Exited  Type = "exited"  // Who, PID, Text ("signal: killed", "exit status 0")
 	Belief  Type = "belief"  // Who, Lock, Belief, and Node, Token, Session where known; Err
 	Work    Type = "work"    // Who has looked whether it holds and works before it writes: Token, Text

@@ -20,6 +20,9 @@ func (f *Folder) applyProcess(e *Event) {
 		f.join(c, e)
 	case Started:
 		c.PID, c.Phase, c.DiedAt = e.PID, Running, time.Time{}
+		if e.Timeout > 0 {
+			c.Asked = e.Timeout
+		}
 	case Exited:
 		c.DiedAt = e.At
 		if c.Phase != Killed {

@@ -213,6 +213,7 @@ func (f *Folder) counters(e *Event) {
 // unknown.
 func share(open []*wake, children, deleted float64) {
 	switch {
+	case children < 0 || deleted < 0: // a server that counted is down
 	case len(open) == 1:
 		open[0].Server = children + deleted
 	case len(open) == 2 && parentOf(open[0]) != parentOf(open[1]):

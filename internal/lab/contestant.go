@@ -158,7 +158,7 @@ func (l *Lab) spawn(ctx context.Context, members []*member) error {
 		return fmt.Errorf("lab: start %s: %w", members[0].who, err)
 	}
 	for _, m := range members {
-		l.j.Append(journal.Event{By: journal.Process, Type: journal.Started, Who: m.who, PID: h.process.Pid()})
+		l.j.Append(journal.Event{By: journal.Process, Type: journal.Started, Who: m.who, PID: h.process.Pid(), Timeout: m.group.Session})
 	}
 	l.mu.Lock()
 	l.hosts = append(l.hosts, h)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"zklab/internal/journal"
 	"zklab/internal/zkserver/zktest"
 )
@@ -24,11 +26,17 @@ func open(t *testing.T, o Options) *Lab {
 	if o.Session == 0 {
 		o.Session = 2 * time.Second
 	}
+	before := goleak.IgnoreCurrent()
 	l, err := New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeEmpty(t, l) })
+	t.Cleanup(func() {
+		closeEmpty(t, l)
+		if err := goleak.Find(before); err != nil {
+			t.Error(err)
+		}
+	})
 	return l
 }
 

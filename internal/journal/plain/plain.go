@@ -81,7 +81,7 @@ func (p *Printer) Lines(e *journal.Event) []Line {
 // stateful names the types after which a line may need a new state.
 func stateful(t journal.Type) bool {
 	switch t {
-	case journal.Queue, journal.Counters, journal.Joined, journal.SessionOpen, journal.ConnClosed, journal.Exited, journal.Belief, journal.Signal:
+	case journal.Queue, journal.Counters, journal.Joined, journal.Started, journal.SessionOpen, journal.ConnClosed, journal.Exited, journal.Belief, journal.Signal:
 		return true
 	}
 	return false

@@ -1,0 +1,273 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"zklab/internal/journal"
+	"zklab/internal/lab"
+)
+
+// actor is a stage whose contestants do at once what they are told, in the
+// journal alone.
+type actor struct {
+	j      *journal.Journal
+	done   []string
+	line   []string
+	tokens int64
+	fail   error
+	slow   time.Duration // until a release shows
+}
+
+func (a *actor) did(format string, args ...any) error {
+	a.done = append(a.done, fmt.Sprintf(format, args...))
+	return a.fail
+}
+
+func (a *actor) Start(_ context.Context, g lab.Group) ([]string, error) {
+	return []string{"amber", "basil", "coral"}[:g.Count], a.did("start %d %s", g.Count, g.Recipe)
+}
+
+// show writes the line as the server would list it, and who believes what.
+func (a *actor) show() {
+	e := journal.Event{By: journal.Server, Type: journal.Queue, Lock: "/l", Recipe: "mini"}
+	for _, who := range a.line {
+		id := journal.SessionID(who[0])
+		e.Nodes = append(e.Nodes, journal.Node{Name: fmt.Sprintf("lock-%010d", id), Owner: id, Czxid: int64(id)})
+	}
+	a.j.Append(e)
+	for i, who := range a.line {
+		b := journal.Waiting
+		if i == 0 {
+			b = journal.Holds // a new reading of the queue does not end it
+		}
+		a.j.Append(journal.Event{By: journal.Process, Type: journal.Belief, Who: who, Lock: "/l", Belief: b, Session: journal.SessionID(who[0]), Token: int64(who[0])})
+	}
+}
+
+func (a *actor) Join(_ context.Context, who string) error {
+	a.j.Append(journal.Event{By: journal.Lab, Type: journal.Joined, Who: who, Lock: "/l", Recipe: "mini", PID: 1, Timeout: time.Second})
+	a.j.Append(journal.Event{By: journal.Wire, Type: journal.SessionOpen, Who: who, Session: journal.SessionID(who[0]), Timeout: time.Second, OK: true})
+	a.line = append(a.line, who)
+	a.show()
+	return a.did("join %s", who)
+}
+
+func (a *actor) Release(_ context.Context, who string) error {
+	a.j.Append(journal.Event{By: journal.Lab, Type: journal.Asked, Who: who, Op: "release"})
+	time.AfterFunc(a.slow, func() {
+		a.line = slices.DeleteFunc(a.line, func(n string) bool { return n == who })
+		a.j.Append(journal.Event{By: journal.Process, Type: journal.Belief, Who: who, Lock: "/l", Belief: journal.Released})
+		a.show()
+	})
+	return a.did("release %s", who)
+}
+
+func (a *actor) Quit(_ context.Context, who string) error     { return a.did("quit %s", who) }
+func (a *actor) Kill(_ context.Context, who string) error     { return a.did("kill %s", who) }
+func (a *actor) Stop(_ context.Context, who string) error     { return a.did("stop %s", who) }
+func (a *actor) Continue(_ context.Context, who string) error { return a.did("continue %s", who) }
+func (a *actor) Heal(_ context.Context, who string) error     { return a.did("heal %s", who) }
+func (a *actor) Expire(_ context.Context, who string) error   { return a.did("expire %s", who) }
+func (a *actor) Fence(on bool)                                { _ = a.did("fence %v", on) }
+func (a *actor) Tick() time.Duration                          { return 500 * time.Millisecond }
+func (a *actor) Lock() string                                 { return "/l" }
+
+func (a *actor) Network(_ context.Context, who string, f lab.NetworkFault) error {
+	return a.did("%s %s %s %v %s", f.Kind, who, f.Direction, f.Delay, f.Op)
+}
+
+func (a *actor) Write(_ context.Context, who, _ string, work time.Duration) error {
+	return a.did("write %s %v", who, work)
+}
+
+func (a *actor) Server(_ context.Context, do, which string) error {
+	return a.did("%s server %s", do, which)
+}
+
+func rehearse(t *testing.T, text string) (*Runner, *actor) {
+	t.Helper()
+	script, err := Parse("x", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := journal.New(journal.Options{})
+	a := &actor{j: j}
+	r := NewRunner(script, a, j)
+	t.Cleanup(r.Close)
+	return r, a
+}
+
+func TestRunner_everyStatementReachesTheStage(t *testing.T) {
+	r, a := rehearse(t, `start 3 of naive
+join all
+stop last
+continue waiter 2
+cut holder
+refuse amber
+blackhole basil in
+delay next 20ms
+drop reply amber create
+fail write amber delete
+heal all
+expire next
+write holder
+fence off
+kill server leader
+restart server 2
+kill next
+quit last
+`)
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"start 3 naive", "join amber", "join basil", "join coral", "stop coral", "continue coral",
+		"cut amber  0s ", "refuse amber  0s ", "blackhole basil in 0s ", "delay basil  20ms ", "drop-reply amber  0s create", "fail-write amber  0s delete",
+		"heal amber", "heal basil", "heal coral", "expire basil", "write amber 0s", "fence false", "kill server leader", "restart server 2", "kill basil", "quit coral"}
+	if !slices.Equal(a.done, want) {
+		t.Errorf("got  %q\nwant %q", a.done, want)
+	}
+}
+
+func TestRunner_stepByStep(t *testing.T) {
+	r, a := rehearse(t, `step line up
+start 2
+join all
+step release
+predict who is next?
+- amber
+- basil *
+let first = holder
+release first
+wait first released
+expect holder basil
+expect queue 2
+`)
+	if step, more := r.Current(); !more || step.Text != "line up" || step.Question != nil {
+		t.Fatalf("%+v %v", step, more)
+	}
+	if r.Predict(0) {
+		t.Error("a step without a question was answered rightly")
+	}
+	if err := r.Advance(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if done, of := r.Position(); done != 1 || of != 2 || len(a.done) != 3 {
+		t.Fatalf("%d of %d, %v", done, of, a.done)
+	}
+	if step, _ := r.Current(); step.Question == nil || !r.Predict(1) {
+		t.Fatal("the right answer was not taken")
+	}
+	if err := r.Advance(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := r.Summary()
+	if s.OK() || s.ExitCode() != 1 || s.Failed != 1 || len(s.Results) != 2 || !s.Results[0].OK || s.Results[1].Line != 12 || s.Results[1].Found != "1 in line" {
+		t.Errorf("%+v", s)
+	}
+	text := s.String()
+	for _, want := range []string{"2 of 2 steps; 2 expectations, 1 as expected, 1 not", "NOT SO  queue 2: 1 in line", "predicted  who is next? basil: right"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if _, more := r.Current(); more {
+		t.Error("there is a third step")
+	}
+}
+
+func TestRunner_whatDoesNotComeInTimeEndsTheScript(t *testing.T) {
+	r, a := rehearse(t, "start 1\njoin all\nwait amber released within 30ms\nkill amber\n")
+	err := r.Run(t.Context())
+	s := r.Summary()
+	if !errors.Is(err, ErrExpectation) || s.OK() || s.Failed != 1 || slices.Contains(a.done, "kill amber") {
+		t.Fatalf("%v\n%v", err, s)
+	}
+	if !strings.Contains(s.Results[0].Found, "not within 0.030 s; amber believes: holds") {
+		t.Errorf("found %q", s.Results[0].Found)
+	}
+}
+
+func TestRunner_mistakesOfTheMoment(t *testing.T) {
+	for text, want := range map[string]string{
+		"kill holder":                         "there is no holder",
+		"start 2\nkill zinc":                  `there is no contestant "zinc"; there are amber, basil`,
+		"start 1\njoin all\nkill next":        "there is no next: 0 of ours wait",
+		"start 2\nlet x = all":                "all must be one contestant, it is 2",
+		"start 1\njoin all\nkill waiter 3":    "there is no waiter 3",
+		"start 2\nrelease last":               "there is no last",
+		"start 2\njoin all\nlet a = waiter 2": "there is no waiter 2: 1 of ours wait",
+	} {
+		r, _ := rehearse(t, text)
+		err := r.Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) || r.Summary().OK() {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestRunner_aStageThatFailsEndsTheScript(t *testing.T) {
+	r, a := rehearse(t, "start 1\njoin all")
+	a.fail = errors.New("the process is gone")
+	err := r.Run(t.Context())
+	if !errors.Is(err, a.fail) || r.Summary().ExitCode() != 1 || len(a.done) != 1 {
+		t.Errorf("%v %v", err, a.done)
+	}
+}
+
+func TestRunner_endsWithItsContext(t *testing.T) {
+	r, _ := rehearse(t, "start 1\njoin all\nwait amber released")
+	cause := errors.New("ctrl-C")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(20*time.Millisecond, func() { cancel(cause) })
+	start := time.Now()
+	if err := r.Run(ctx); !errors.Is(err, cause) {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestRunner_holdsAsLongAsTold(t *testing.T) {
+	r, _ := rehearse(t, "start 1\njoin all\nwait amber holds\nrelease amber after 80ms\nwait amber released")
+	start := time.Now()
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took < 80*time.Millisecond {
+		t.Errorf("released after %v", took)
+	}
+}
+
+// The next one may hold before word of the release has come; that is no overlap.
+// Two who believe without that are one.
+func TestRunner_overlaps(t *testing.T) {
+	belief := func(who string, b journal.BeliefKind, token int64) journal.Event {
+		return journal.Event{Type: journal.Belief, Who: who, Lock: "/l", Belief: b, Token: token}
+	}
+	handOver := []journal.Event{belief("amber", journal.Holds, 1), {Type: journal.Request, Who: "amber", Op: "delete", Node: "/l/x"},
+		belief("basil", journal.Holds, 2), belief("amber", journal.Released, 0)}
+	zombie := []journal.Event{belief("amber", journal.Holds, 1), {Type: journal.Signal, Who: "amber", Op: "SIGSTOP"}, belief("basil", journal.Holds, 2)}
+	dead := []journal.Event{belief("amber", journal.Holds, 1), {Type: journal.Signal, Who: "amber", Op: "SIGKILL"}, belief("basil", journal.Holds, 2)}
+	readers := []journal.Event{{Type: journal.Joined, Who: "amber", Lock: "/l", Recipe: "read"}, {Type: journal.Joined, Who: "basil", Lock: "/l", Recipe: "read"},
+		belief("amber", journal.Holds, 1), belief("basil", journal.Holds, 2)}
+	for _, c := range []struct {
+		name   string
+		events []journal.Event
+		want   int
+	}{{"hand-over", handOver, 0}, {"zombie", zombie, 1}, {"dead", dead, 0}, {"readers", readers, 0}} {
+		r, a := rehearse(t, fmt.Sprintf("expect overlap %d\n", c.want))
+		for _, e := range c.events {
+			a.j.Append(e)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Errorf("%s: %v\n%v", c.name, err, r.Summary())
+		}
+	}
+}
