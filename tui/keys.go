@@ -79,7 +79,7 @@ func (m *model) open(p *page) {
 	if p.deeds != nil {
 		m.deeds = append(m.deeds, p.deeds()...)
 	}
-	if m.reel == nil {
+	if m.reel == nil && p.name != PageHome {
 		m.deeds = append(m.deeds, pausing(m.o.Script != nil)...)
 	}
 	m.deeds = append(m.deeds, common()...)

@@ -19,6 +19,7 @@ const (
 	Live Clock = iota
 	Paused
 	Replay
+	Timeless // nothing that has a time is shown
 )
 
 // Frame is what every page is drawn from. A page reads it and changes nothing.
@@ -106,6 +107,11 @@ func header(p pane, f Frame) {
 		address := shorten(f.Address, max(p.r.W/4, 16), g.Ellipsis)
 		p.right(end, 0, address, muted)
 		end -= width(address) + 3
+	}
+	if f.Clock == Timeless {
+		p.fit(left, 0, end-left-1, f.Page, theme.Text.Style().Bold())
+		p.rule(1, "")
+		return
 	}
 	stamp := "t" + since(f)
 	if f.State.Start.IsZero() {

@@ -42,7 +42,7 @@ func HomePage(f Frame, v Home, chosen, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	at := layout.HomePage(w, h)
-	f.Steps = nil
+	f.Steps, f.Clock = nil, Timeless
 	c := page(f, w, h, th, at.Frame)
 	ladder(c.pane(at.Ladder), v, chosen)
 	c.pane(at.Middle).bar(0)

@@ -89,10 +89,15 @@ func learnt(l Lesson, w, rows int) []learntLine {
 		out = append(out, learntLine{text: "✓ your test passes", rule: true})
 	case o.Ran:
 		out = append(out, learntLine{text: "✗ your test does not pass yet", rule: true})
+	case len(o.Lines) > 0:
+		out = append(out, learntLine{text: "your exercise", rule: true})
 	}
-	style := theme.Dead.Style()
-	if o.OK {
+	style := theme.Text.Style()
+	switch {
+	case o.OK:
 		style = theme.Reader.Style()
+	case o.Ran:
+		style = theme.Dead.Style()
 	}
 	for _, line := range o.Lines {
 		add(line, style)
