@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zklab/curatorlike"
 	"zklab/internal/lockproof"
 	"zklab/internal/wiretap"
 	"zklab/internal/zkserver/zktest"
@@ -67,6 +69,8 @@ type arena struct {
 	players  []*player
 	found    []lockproof.Violation
 	work     sync.WaitGroup
+	expires  bool            // the test ends sessions at any moment
+	removed  bool            // the test itself deleted a node under test
 	over     context.Context // ends with the test: nobody stays
 }
 
@@ -328,6 +332,7 @@ func (a *arena) plant(names ...string) {
 
 func (a *arena) remove(node string) {
 	a.t.Helper()
+	a.removed = true
 	if err := a.conn.Delete(a.path+"/"+node, -1); err != nil {
 		a.t.Fatal(err)
 	}
@@ -373,8 +378,27 @@ func (a *arena) verdict(except ...string) []lockproof.Violation {
 	if err != nil {
 		a.t.Fatal(err)
 	}
+	if !a.removed {
+		a.found = append(a.found, foreignDeletes(events)...)
+	}
+	if a.expires {
+		holds = lockproof.WithoutStillborn(holds)
+	}
 	a.found = append(a.found, lockproof.CheckHonest(holds, except...)...)
 	return append(a.found, everything(events, holds, max(1, a.suite.permits), a.resource.Value())...)
+}
+
+// foreignDeletes finds those whose node was deleted under them, though nobody
+// was to do that: a late deletion must not hit the next one's node.
+func foreignDeletes(events []lockproof.Event) []lockproof.Violation {
+	var vs []lockproof.Violation
+	for i, e := range events {
+		if strings.Contains(e.Text, curatorlike.ErrNodeDeleted.Error()) {
+			vs = append(vs, lockproof.Violation{Rule: lockproof.WrongVerdict,
+				Text: fmt.Sprintf("somebody deleted the node of %s (line %d: %s %s)", e.Who, i+1, e.Verb, e.Text)})
+		}
+	}
+	return vs
 }
 
 // logTail is the end of the log for a failing test's message.
@@ -385,7 +409,9 @@ func (a *arena) logTail(n int) string {
 	}
 	text := ""
 	for _, e := range events[max(0, len(events)-n):] {
-		text += e.String() + "\n"
+		if e.Verb != lockproof.Alive { // long lists, which the checks have read
+			text += e.String() + "\n"
+		}
 	}
 	return text
 }

@@ -117,6 +117,7 @@ var scenarios = []struct {
 	{"holderGoesUnseen", 1, mutexKind, true, holderGoesUnseen},
 	{"waiterGivesUp", 1, mutexKind, true, waiterGivesUp},
 	{"waiterDeleted", 1, mutexKind, true, waiterDeleted},
+	{"deletedUnseen", 1, mutexKind, false, deletedUnseen},
 	{"dataChanged", 1, mutexKind, true, dataChanged},
 	{"holderSilenced", 1, mutexKind, true, holderSilenced},
 	{"createReplyLost", 1, mutexKind, false, createReplyLost},

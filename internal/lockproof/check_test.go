@@ -39,6 +39,7 @@ func history(t *testing.T, lines string) ([]lockproof.Event, []lockproof.Hold) {
 			e.Text = f[3]
 		default:
 			e.Mode = lockproof.Mode(f[2])
+			e.Text = strings.Join(f[3:], " ")
 		}
 		events = append(events, e)
 	}
@@ -307,6 +308,20 @@ leave A X`
 	}
 	if vs := lockproof.CheckHonest(holds, "A"); len(vs) != 0 {
 		t.Errorf("a stopped process is excused, got %v", vs)
+	}
+}
+
+func TestWithoutStillborn(t *testing.T) {
+	for why, want := range map[string]int{lockproof.Doubt + ": expired": 1, "done": 2} {
+		_, holds := history(t, `
+enter B X 2 102 s2
+enter A X 1 101 s1
+alive B s2
+alive A s2
+leave A X `+why)
+		if got := lockproof.WithoutStillborn(holds); len(got) != want {
+			t.Errorf("a hold of a dead session that was left as %q: %d holds stay, want %d", why, len(got), want)
+		}
 	}
 }
 

@@ -330,6 +330,32 @@ func upgrade(a *arena) {
 	a.empties()
 }
 
+// deletedUnseen: a waiter's node is deleted while the waiter is cut off, and
+// everybody before it goes. Back again, it finds nobody before it, and itself
+// not there either, while another holds.
+func deletedUnseen(a *arena) {
+	holder, gone, last := a.player("holder", lockproof.Exclusive), a.player("gone", lockproof.Exclusive), a.player("last", lockproof.Exclusive)
+	holder.holds()
+	node := gone.queues(within(a.t, 3*a.patience))
+	last.queues(within(a.t, 3*a.patience))
+	gone.relay.Refuse(true)
+	gone.relay.Cut()
+	a.remove(node)
+	holder.goes()
+	last.mustEnter()
+	gone.relay.Refuse(false)
+	select {
+	case <-gone.entered:
+	case err := <-gone.done:
+		gone.done <- err
+	case <-time.After(sessionTimeout + moment): // the slowest client is back by then
+	}
+	last.goes()
+	close(gone.stay)
+	_ = gone.ends() // an error says that it was put out of the queue; a place at its end is as good
+	a.empties()
+}
+
 // dataChanged: an administrator writes into the holder's node. That is no
 // release.
 func dataChanged(a *arena) {
