@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -207,11 +208,13 @@ func (m *model) nextLock() {
 	}
 }
 
-// turn shows the n-th page from this one.
+// turn shows the next page in direction n that has something to show.
 func (m *model) turn(n int) {
-	for i, name := range order {
-		if name == m.page.name {
-			m.open(pages[order[(i+n+len(order))%len(order)]])
+	at := slices.Index(order, m.page.name)
+	for range order {
+		at = (at + n + len(order)) % len(order)
+		if p := pages[order[at]]; p.fits == nil || p.fits(m) {
+			m.open(p)
 			return
 		}
 	}

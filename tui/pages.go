@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"zklab/internal/recipe"
 	"zklab/tui/theme"
 	"zklab/tui/view"
 )
@@ -38,6 +39,8 @@ type page struct {
 	selects bool // one of its rows is chosen
 	// turns says that ] and [ lead to it from the other pages of a live run.
 	turns bool
+	// fits says whether there is something for the page to show; nil: always.
+	fits func(m *model) bool
 }
 
 // plainly makes the draw of a page that a frame is all for.
@@ -59,9 +62,9 @@ func init() {
 		{name: PageSequence, title: "frames on the wire", draw: plainly(view.Sequence), deeds: contestants, due: neverDue, selects: true, turns: true},
 		{name: PageEnsemble, title: "ensemble", draw: plainly(view.Ensemble), deeds: contestants, due: neverDue, turns: true},
 		{name: PageZombie, title: "zombie", draw: plainly(view.Zombie), deeds: contestants, due: barsDue, selects: true, turns: true},
-		{name: PageHerd, title: "herd effect", draw: plainly(view.Herd), deeds: crowd, due: herdDue, turns: true},
-		{name: PageReadWrite, title: "read/write lock", draw: plainly(view.ReadWrite), deeds: readersWriters, due: lanesDue, selects: true, turns: true},
-		{name: PageSemaphore, title: "semaphore", draw: plainly(view.Semaphore), deeds: contestants, due: barsDue, selects: true, turns: true},
+		{name: PageHerd, title: "herd effect", draw: plainly(view.Herd), deeds: crowd, due: herdDue, turns: true, fits: severalQueues},
+		{name: PageReadWrite, title: "read/write lock", draw: plainly(view.ReadWrite), deeds: readersWriters, due: lanesDue, selects: true, turns: true, fits: isReadWrite},
+		{name: PageSemaphore, title: "semaphore", draw: plainly(view.Semaphore), deeds: contestants, due: barsDue, selects: true, turns: true, fits: isSemaphore},
 		{name: PageWatch, title: "watch", draw: drawWatch, deeds: watching, due: neverDue},
 		{name: PageHome, title: "home", draw: drawHome, deeds: atHome, due: neverDue},
 		{name: PageLesson, title: "lesson", draw: drawLesson, deeds: learning, due: barsDue, selects: true},
@@ -132,4 +135,16 @@ func (m *model) autoRelease(now time.Time) tea.Cmd {
 	}
 	m.autoAt = now.Add(autoEvery)
 	return releaseAll(m)
+}
+
+func severalQueues(m *model) bool { return len(m.live.Locks) > 1 }
+
+func isReadWrite(m *model) bool {
+	l, _ := m.live.Lock(m.lock())
+	return recipe.KindOf(l.Recipe) == recipe.ReadWrite
+}
+
+func isSemaphore(m *model) bool {
+	l, _ := m.live.Lock(m.lock())
+	return l.Permits > 0
 }

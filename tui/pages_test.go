@@ -33,16 +33,15 @@ func alone(t *testing.T, o tui.Options, f func(*testing.T, *screen)) {
 	})
 }
 
-func TestRun_turnsThroughEveryPage(t *testing.T) {
+func TestRun_turnsThroughThePagesThatFit(t *testing.T) {
 	live(t, five, tui.Options{}, func(t *testing.T, _ *fixture.Lab, s *screen) {
 		s.await("▸ queue", "5 in line")
-		for _, title := range []string{"kill -9 and SIGSTOP", "frames on the wire", "ensemble", "zombie", "herd effect",
-			"read/write lock", "semaphore", "▸ queue"} {
+		for _, title := range []string{"kill -9 and SIGSTOP", "frames on the wire", "ensemble", "zombie", "▸ queue"} {
 			s.press("]")
 			s.await(title)
 		}
 		s.press("[")
-		s.await("semaphore")
+		s.await("zombie")
 	})
 }
 
@@ -307,4 +306,23 @@ func TestRun_mouse_clickChoosesARow(t *testing.T) {
 		s.await("▌    43  delta")
 		s.press("m")
 	})
+}
+
+func TestRun_turnsToThePageOfTheLocksKind(t *testing.T) {
+	for title, story := range map[string]*fixture.Story{"read/write lock": fixture.ReadWrite(), "semaphore": fixture.Pool(3, 5),
+		"herd effect": fixture.Herd(5, 2)} {
+		alone(t, tui.Options{Source: tui.FromJournal(journal.Of(story.Events)), Replay: true}, func(t *testing.T, s *screen) {
+			s.await("replay")
+			s.press("\x1b[F") // to the end
+			s.await("paused")
+			for range 8 {
+				s.press("]")
+				time.Sleep(200 * time.Millisecond)
+				if strings.Contains(s.text(), "▸ "+title) {
+					return
+				}
+			}
+			t.Errorf("no key leads to the page %q", title)
+		})
+	}
 }
