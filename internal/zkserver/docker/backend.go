@@ -16,10 +16,9 @@ import (
 	"time"
 
 	"github.com/moby/moby/api/types/container"
-	portmap "github.com/moby/moby/api/types/network"
+	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
-	"github.com/testcontainers/testcontainers-go/network"
 
 	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/compose"
@@ -97,22 +96,17 @@ func (h *house) open(ctx context.Context, ports func(int) ([]int, error), host, 
 	if h.guard, err = startGuardian(h.id, host); err != nil {
 		return nil, fmt.Errorf("%w: %w", zkserver.ErrStart, err)
 	}
-	var peers *testcontainers.DockerNetwork
-	if o.Size > 1 {
-		peers, err = network.New(ctx, network.WithInternal(), network.WithLabels(h.labels()))
-		if err != nil {
-			return nil, unavailable(fmt.Errorf("the engine makes no network: %s", oneLine(err)))
-		}
+	peers, err := h.network(ctx, o.Size)
+	if err != nil {
+		return nil, unavailable(fmt.Errorf("the engine makes no network: %s", oneLine(err)))
 	}
 	servers := make([]*server, o.Size)
 	for i := range servers {
-		s := &server{api: h.api, id: i + 1, closed: &h.closed,
+		s := &server{api: h.api, id: i + 1, closed: &h.closed, peers: peers,
 			addr: fmt.Sprintf("127.0.0.1:%d", free[each*i]), admin: fmt.Sprintf("127.0.0.1:%d", free[each*i+1])}
-		if servers[i] = s; peers != nil {
-			s.peers = peers.ID
-		}
+		servers[i] = s
 		s.handle = zkserver.NewServer(s.id, s.addr, s.admin, s)
-		if s.container, err = h.create(ctx, image, o, s, peers); err != nil {
+		if err = h.create(ctx, image, o, s); err != nil {
 			return nil, unavailable(fmt.Errorf("the engine makes no container of %s: %s", image, oneLine(err)))
 		}
 	}
@@ -142,39 +136,36 @@ func (h *house) ensemble(ctx context.Context, servers []*server, o zkserver.Opti
 
 func (h *house) labels() map[string]string { return map[string]string{ensembleLabel: h.id} }
 
-// create makes one server's container, and does not start it.
-func (h *house) create(ctx context.Context, image string, o zkserver.Options, s *server, peers *testcontainers.DockerNetwork) (string, error) {
-	options := []testcontainers.ContainerCustomizer{
+// create makes one server's container, and does not start it. Its ports are
+// published by way of the default network, so that clients reach a server that is
+// cut off from its peers.
+func (h *house) create(ctx context.Context, image string, o zkserver.Options, s *server) error {
+	c, err := testcontainers.Run(ctx, image,
 		testcontainers.WithNoStart(),
 		testcontainers.WithLabels(h.labels()),
 		testcontainers.WithEnv(environment(o, s.id)),
 		testcontainers.WithExposedPorts(clientPort, adminPort),
 		testcontainers.WithHostConfigModifier(func(hc *container.HostConfig) {
-			hc.PortBindings = portmap.PortMap{
-				portmap.MustParsePort(clientPort): {binding(s.addr)},
-				portmap.MustParsePort(adminPort):  {binding(s.admin)},
+			hc.PortBindings = network.PortMap{
+				network.MustParsePort(clientPort): {binding(s.addr)},
+				network.MustParsePort(adminPort):  {binding(s.admin)},
 			}
 		}),
-		testcontainers.WithFiles(testcontainers.ContainerFile{Reader: strings.NewReader(zooCfg(o)), ContainerFilePath: confFile, FileMode: 0o644}),
-	}
-	if peers != nil {
-		// Ports are published by way of the default network, so that clients
-		// reach a server that is cut off from its peers.
-		options = append(options, testcontainers.CustomizeRequest(testcontainers.GenericContainerRequest{
-			ContainerRequest: testcontainers.ContainerRequest{Networks: []string{"bridge"}},
-		}), network.WithNetwork([]string{fmt.Sprintf(peerName, s.id)}, peers))
-	}
-	c, err := testcontainers.Run(ctx, image, options...)
+		testcontainers.WithFiles(testcontainers.ContainerFile{Reader: strings.NewReader(zooCfg(o, s.peers)), ContainerFilePath: confFile, FileMode: 0o644}))
 	if err != nil {
-		return "", err
+		return err
 	}
-	return c.GetContainerID(), nil
+	s.container = c.GetContainerID()
+	if s.peers == nil {
+		return nil
+	}
+	return s.Rejoin(ctx)
 }
 
 // binding is a loopback address that a port inside is published at.
-func binding(addr string) portmap.PortBinding {
+func binding(addr string) network.PortBinding {
 	at := netip.MustParseAddrPort(addr)
-	return portmap.PortBinding{HostIP: at.Addr(), HostPort: strconv.Itoa(int(at.Port()))}
+	return network.PortBinding{HostIP: at.Addr(), HostPort: strconv.Itoa(int(at.Port()))}
 }
 
 // together does something to all servers at the same time.

@@ -14,7 +14,6 @@ import (
 const (
 	clientPort   = "2181/tcp"
 	adminPort    = "8080/tcp"
-	peerName     = "zoo%d" // on the ensemble's own network
 	confFile     = "/conf/zoo.cfg"
 	initTicks    = 20
 	syncTicks    = 6
@@ -23,7 +22,7 @@ const (
 
 // zooCfg is the server's configuration. The image's entry point makes one of its
 // own only where there is none.
-func zooCfg(o zkserver.Options) string {
+func zooCfg(o zkserver.Options, peers *peerNetwork) string {
 	shortest, longest := o.SessionBounds()
 	set := map[string]string{
 		"tickTime":               strconv.FormatInt(o.Tick.Milliseconds(), 10),
@@ -38,11 +37,11 @@ func zooCfg(o zkserver.Options) string {
 		"4lw.commands.whitelist": "*",
 		"admin.enableServer":     "true",
 	}
-	if o.Size > 1 {
+	if peers != nil {
 		// A peer that is cut off loses the address it had on the peers' network.
 		set["quorumListenOnAllIPs"] = "true"
 		for i := 1; i <= o.Size; i++ {
-			set["server."+strconv.Itoa(i)] = fmt.Sprintf(peerName+":2888:3888", i)
+			set["server."+strconv.Itoa(i)] = fmt.Sprintf("%s:2888:3888", peers.addr(i))
 		}
 	}
 	maps.Copy(set, o.Extra)
@@ -53,11 +52,9 @@ func zooCfg(o zkserver.Options) string {
 	return b.String()
 }
 
-// environment is what the image's entry point and the virtual machine read. Peers
-// may come back at another address, so the machine must not remember names.
+// environment is what the image's entry point and the virtual machine read.
 func environment(o zkserver.Options, id int) map[string]string {
-	flags := []string{"-Xms16m", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dzookeeper.forceSync=no",
-		"-Dsun.net.inetaddr.ttl=1", "-Dsun.net.inetaddr.negative.ttl=0"}
+	flags := []string{"-Xms16m", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dzookeeper.forceSync=no"}
 	return map[string]string{
 		"ZOO_MY_ID": strconv.Itoa(id),
 		"JVMFLAGS":  strings.Join(append(flags, o.JavaFlags...), " "),

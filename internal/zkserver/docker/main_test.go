@@ -2,8 +2,10 @@ package docker_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,5 +61,19 @@ func needDocker(t testing.TB) {
 			t.Fatal("ZKLAB_BACKEND=docker, and no engine answers")
 		}
 		t.Skip("no Docker engine answers here")
+	}
+}
+
+// TestStart_serverRefusesItsSettings shows the end of the log, and leaves nothing.
+func TestStart_serverRefusesItsSettings(t *testing.T) {
+	needDocker(t)
+	before := ours(t)
+	_, err := zkserver.Start(t.Context(), zkserver.Options{Backend: zkserver.Docker,
+		Extra: map[string]string{"autopurge.snapRetainCount": "many"}})
+	if !errors.Is(err, zkserver.ErrStart) || !strings.Contains(err.Error(), `"many"`) || !strings.Contains(err.Error(), "ended by itself") {
+		t.Errorf("error is %v, want the server's complaint", err)
+	}
+	if left := minus(ours(t), before); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }

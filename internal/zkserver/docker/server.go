@@ -15,7 +15,6 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
 
 	"zklab/internal/zkserver"
@@ -23,8 +22,8 @@ import (
 
 const (
 	startLimit   = 60 * time.Second // for a server to serve; a busy machine takes 10 s
-	pollInterval = 50 * time.Millisecond
-	lookRounds   = 10 // every so many questions the engine is asked whether it still runs
+	pollInterval = 100 * time.Millisecond
+	lookRounds   = 5 // every so many questions the engine is asked whether it still runs
 	failureLines = 40
 	maxLog       = 64 << 10
 )
@@ -35,7 +34,7 @@ type server struct {
 	container   string
 	id          int
 	addr, admin string
-	peers       string       // the network of the ensemble's own; "" for a single server
+	peers       *peerNetwork // nil for a single server
 	closed      *atomic.Bool // shared by the ensemble
 	handle      *zkserver.Server
 
@@ -179,8 +178,17 @@ func (s *server) awaitReady(ctx context.Context) error {
 	}
 }
 
+// failure is ErrStart with the end of the log, without the lines that our own
+// questions have left there.
 func (s *server) failure(why string) error {
-	return fmt.Errorf("%w at %s: %s; the end of its log:\n%s", zkserver.ErrStart, s.addr, why, s.LogTail(failureLines))
+	var lines []string
+	for line := range strings.Lines(s.LogTail(10 * failureLines)) {
+		if !strings.Contains(line, "Processing srvr command") {
+			lines = append(lines, strings.TrimRight(line, "\n"))
+		}
+	}
+	tail := strings.Join(lines[max(0, len(lines)-failureLines):], "\n")
+	return fmt.Errorf("%w at %s: %s; the end of its log:\n%s", zkserver.ErrStart, s.addr, why, tail)
 }
 
 // LogTail is the end of the container's log: at most n lines and 64 KiB.
@@ -202,7 +210,7 @@ func (s *server) LogTail(n int) string {
 
 // Isolate takes the server off its peers' network; clients still reach it.
 func (s *server) Isolate(ctx context.Context) error {
-	if s.peers == "" {
+	if s.peers == nil {
 		return zkserver.ErrNoPeers
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -211,13 +219,13 @@ func (s *server) Isolate(ctx context.Context) error {
 	if err != nil || !attached {
 		return err
 	}
-	_, err = s.api.NetworkDisconnect(ctx, s.peers, client.NetworkDisconnectOptions{Container: s.container, Force: true})
+	_, err = s.api.NetworkDisconnect(ctx, s.peers.id, client.NetworkDisconnectOptions{Container: s.container, Force: true})
 	return err
 }
 
 // Rejoin puts it back.
 func (s *server) Rejoin(ctx context.Context) error {
-	if s.peers == "" {
+	if s.peers == nil {
 		return zkserver.ErrNoPeers
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -226,8 +234,7 @@ func (s *server) Rejoin(ctx context.Context) error {
 	if err != nil || attached {
 		return err
 	}
-	_, err = s.api.NetworkConnect(ctx, s.peers, client.NetworkConnectOptions{Container: s.container,
-		EndpointConfig: &network.EndpointSettings{Aliases: []string{fmt.Sprintf(peerName, s.id)}}})
+	_, err = s.api.NetworkConnect(ctx, s.peers.id, client.NetworkConnectOptions{Container: s.container, EndpointConfig: s.peers.endpoint(s.id)})
 	return err
 }
 
@@ -241,7 +248,7 @@ func (s *server) attached(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for _, n := range r.Container.NetworkSettings.Networks {
-		if n.NetworkID == s.peers {
+		if n.NetworkID == s.peers.id {
 			return true, nil
 		}
 	}
