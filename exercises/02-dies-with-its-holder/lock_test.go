@@ -2,9 +2,12 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/locktest"
 )
@@ -17,15 +20,13 @@ func claim(lab *locktest.Lab, c *locktest.Client) (won bool) {
 		won, err = Claim(c.Conn, path(lab), c.Name)
 		return err
 	})
-	lab.Until(call.Ended)
-	lab.CallFailed(c, "Claim", call)
+	lab.MustReturn(c, "Claim", call)
 	return won
 }
 
 func stop(lab *locktest.Lab, c *locktest.Client) {
 	call := c.Do("Stop", func(context.Context) error { return Stop(c.Conn, path(lab)) })
-	lab.Until(call.Ended)
-	lab.CallFailed(c, "Stop", call)
+	lab.MustReturn(c, "Stop", call)
 }
 
 func path(lab *locktest.Lab) string { return lab.Path() + "/settlement" }
@@ -35,6 +36,9 @@ func there(t *testing.T, lab *locktest.Lab) (string, bool) {
 	for _, name := range lab.Children() {
 		if name == "settlement" {
 			data, _, err := lab.Observer().Get(path(lab))
+			if errors.Is(err, zk.ErrNoNode) { // gone meanwhile
+				return "", false
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,10 +58,16 @@ func TestItDiesWithItsHolder(t *testing.T) {
 			Says:  "A was alone, and yet Claim told it that somebody else had won.",
 			Steps: lab.Steps(start, locktest.By("A"))})
 	}
-	if claim(lab, b) {
+	wins := claim(lab, b)
+	if node := b.Node(); node != "" && node != path(lab) {
+		lab.Fail(locktest.Diagnosis{Code: "NO-CONTEST",
+			Says:  "A and B have created two different nodes, so both were first. One winner takes one name.",
+			Steps: lab.Steps(start, locktest.Doing("create"))})
+	}
+	if wins {
 		lab.Fail(locktest.Diagnosis{Code: "IGNORES-ERROR",
 			Says:  "A has won, and B believes that it has won too. The error of Create is the answer.",
-			Steps: lab.Steps(start, locktest.Doing("create"))})
+			Steps: lab.Steps(start, locktest.Doing("create", "set"))})
 	}
 	a.Kill()
 	if _, still := there(t, lab); still {

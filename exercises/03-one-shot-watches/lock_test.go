@@ -45,13 +45,11 @@ func (s *scene) wait() {
 	s.call = s.w.Do("WaitGone", func(context.Context) error { return WaitGone(s.w.Conn, s.node) })
 }
 
-func (s *scene) polls() bool { return s.w.BlindReads() > 4 }
-
 // look gives the diagnoses that can be given at any time.
 func (s *scene) look() {
 	s.t.Helper()
 	s.CallFailed(s.w, "WaitGone", s.call)
-	if s.polls() {
+	if s.w.Polls() {
 		s.Fail(locktest.Diagnosis{Code: "POLLING",
 			Says:  "W asks again and again whether the node is still there. A watch costs one request, and the server speaks up by itself.",
 			Steps: s.Steps(s.start, locktest.By("W"))})
@@ -61,7 +59,7 @@ func (s *scene) look() {
 // mustEnd requires that WaitGone returns; code and says are for when it does not.
 func (s *scene) mustEnd(code, says string) {
 	s.t.Helper()
-	s.Until(func() bool { return s.call.Ended() || s.polls() })
+	s.Until(func() bool { return s.call.Ended() || s.w.Polls() })
 	s.look()
 	if !s.call.Ended() {
 		s.Fail(locktest.Diagnosis{Code: code, Says: says, Steps: append(
@@ -82,8 +80,9 @@ func TestItChangesBeforeItGoes(t *testing.T) {
 	s := newScene(t)
 	s.create()
 	s.wait()
-	armed := func() bool { return len(s.w.Armed()) > 0 || s.call.Ended() || s.polls() }
+	armed := func() bool { return len(s.w.Armed()) > 0 || s.call.Ended() || s.w.Polls() }
 	s.Until(armed)
+	s.w.Calm(s.call.Ended)
 	s.look()
 	if s.call.Ended() {
 		s.Fail(locktest.Diagnosis{Code: "WRONG-EVENT",

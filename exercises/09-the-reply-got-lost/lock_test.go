@@ -18,17 +18,26 @@ func newLock(conn *zk.Conn, path string) locktest.Locker { return New(conn, path
 
 var writes = locktest.Doing("create", "delete", "entered", "released")
 
-// The server creates A's node, and the reply is lost.
+// The server creates A's node, and the reply is lost. In the second round the
+// connection breaks once more while A looks for its node.
 func TestCreateReplyIsLost(t *testing.T) {
+	t.Run("once", func(t *testing.T) { createReplyIsLost(t) })
+	t.Run("twice", func(t *testing.T) { createReplyIsLost(t, wiretap.OpGetChildren) })
+}
+
+func createReplyIsLost(t *testing.T, more ...wiretap.Op) {
 	q := locktest.NewQueue(t, newLock)
 	a := q.Member("A")
-	a.DropReply(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: q.Path()})
+	for _, op := range append([]wiretap.Op{wiretap.OpCreate}, more...) {
+		a.DropReply(wiretap.Match{Op: op, PathPrefix: q.Path()})
+	}
 	start := time.Now()
 	q.Start(a, a.Lock.Acquire)
-	q.Until(func() bool { return a.Ended() || len(a.Creates()) > 1 })
+	q.Until(func() bool { return a.Ended() || len(a.Creates()) > 1 && a.Node() != "" })
 	q.Flush()
+	q.CheckNodes("A")
 	steps := func() []locktest.Step {
-		all := q.Steps(start, locktest.Any(writes, locktest.Doing("children", "childrenW", "sync", "exists")))
+		all := q.Steps(start, locktest.Any(writes, locktest.Doing("children", "childrenW", "sync", "exists", "existsW", "get", "getW")))
 		for i := len(all) - 1; i > 0; i-- { // what came after the last create matters no more
 			if strings.HasPrefix(all[i].Text, "create") {
 				return all[:i+1]
@@ -37,6 +46,10 @@ func TestCreateReplyIsLost(t *testing.T) {
 		return all
 	}
 	switch made := a.Creates(); {
+	case len(made) > 1 && len(q.Children()) < 2:
+		q.Fail(locktest.Diagnosis{Code: "REQUEUES",
+			Says:  "The reply to A's create was lost. A found its node, threw it away and took a new number: whoever came in between goes first. A node that you have found is your place.",
+			Steps: steps()})
 	case len(made) > 1 && made[0].Asked == made[1].Asked:
 		q.Fail(locktest.Diagnosis{Code: "RETRY-BLIND",
 			Says: "The reply to A's create was lost, and A created once more without finding its first node. " +
@@ -51,9 +64,39 @@ func TestCreateReplyIsLost(t *testing.T) {
 		q.Fail(locktest.Diagnosis{Code: "FORGETS",
 			Says:  "A's create got no reply, and Acquire gave up. But the server had created the node: it is in line, and nobody will ever take it out.",
 			Steps: append(steps(), locktest.Step{Who: "A", Text: "Acquire returned an error", Effect: q.Children()[0] + " still there"})})
+	case a.Err() == nil && !a.Did(start, "sync"):
+		q.Fail(locktest.Diagnosis{Code: "NO-SYNC",
+			Says:  "A looked for its node without a sync before. This server was up to date. One that lags behind would not have shown the node, and A would have created another.",
+			Steps: steps()})
 	}
 	q.MustHold("A")
 	q.Release("A")
+	q.Done()
+}
+
+// Two acquires share one session. The first one's node is no business of the
+// second's, although the owner is the same.
+func TestNodeOfAnotherAcquire(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A")
+	a := q.Member("A")
+	first := a.Node()
+	a.FailWrite(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: q.Path()})
+	start := time.Now()
+	second := New(a.Conn, q.Path())
+	call := a.Do("Acquire", second.Acquire)
+	q.Until(func() bool { return call.Ended() || a.Node() != first && len(a.Armed()) > 0 })
+	if call.Ended() && call.Err() == nil {
+		q.Fail(locktest.Diagnosis{Code: "WRONG-OWNER",
+			Says: "A's session acquires twice. The second create was lost, and the second acquire took the first one's node for its own: both hold the lock. " +
+				"The owner tells that a node belongs to this session, the GUID that it belongs to this acquire.",
+			Steps: append([]locktest.Step{{Who: "A", Text: "first Acquire holds " + path.Base(first)}},
+				append(q.Steps(start, locktest.Any(writes, locktest.Doing("children", "exists", "get"))), locktest.Step{Who: "A", Text: "second Acquire has returned: holds"})...)})
+	}
+	q.CallFailed(a.Client, "Acquire", call)
+	q.MustReturn(a.Client, "Release", a.Do("Release", a.Lock.Release))
+	q.MustReturn(a.Client, "Acquire", call)
+	q.MustReturn(a.Client, "Release", a.Do("Release", second.Release))
 	q.Done()
 }
 

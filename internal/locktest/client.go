@@ -2,11 +2,7 @@ package locktest
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"os"
-	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +24,7 @@ type Client struct {
 	dead   bool // by Kill: it takes no part any more
 	cancel context.CancelFunc
 	calls  []*Call
+	hear   func(zk.Event) // set by OnSession; guarded by lab.mu
 	once   sync.Once
 
 	flushed time.Time      // when the last answer to Flush passed; guarded by lab.mu
@@ -60,6 +57,7 @@ func (l *Lab) ClientFor(name string, session time.Duration) *Client {
 			if e.State == zk.StateHasSession {
 				once.Do(func() { close(ready) })
 			}
+			c.tell(e)
 		}))
 	if err != nil {
 		l.t.Fatalf("locktest: %s cannot connect: %v", name, err)
@@ -183,98 +181,4 @@ func (c *Client) close() {
 			c.lab.t.Errorf("locktest: relay of %s: %v", c.Name, err)
 		}
 	})
-}
-
-// Call is a call of the learner's code, on a goroutine of its own.
-type Call struct {
-	what   string
-	done   chan struct{}
-	cancel context.CancelFunc
-	err    error
-	panics string
-	ended  time.Time
-}
-
-// Do calls f, which is the learner's code, and does not wait for it.
-func (c *Client) Do(what string, f func(context.Context) error) *Call {
-	ctx, cancel := context.WithCancel(context.Background())
-	call := &Call{what: what, done: make(chan struct{}), cancel: cancel}
-	c.calls = append(c.calls, call)
-	go func() {
-		defer close(call.done)
-		defer func() {
-			if p := recover(); p != nil {
-				call.panics = fmt.Sprintf("%v, at %s", p, learnersLine(string(debug.Stack())))
-				call.err = fmt.Errorf("panic: %v", p)
-			}
-			call.ended = time.Now()
-			c.lab.add(Seen{Event: journal.Event{At: call.ended, By: journal.Process, Type: journal.Note, Who: c.Name, Text: what + " returned"}})
-		}()
-		call.err = f(ctx)
-	}()
-	return call
-}
-
-// Ended reports whether the call has returned.
-func (c *Call) Ended() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Err is what the call returned; nil while it has not.
-func (c *Call) Err() error {
-	if !c.Ended() {
-		return nil
-	}
-	return c.err
-}
-
-// Cancel ends the context that the call was given.
-func (c *Call) Cancel() { c.cancel() }
-
-// learnersLine finds the first line of the learner's file in a stack.
-func learnersLine(stack string) string {
-	for _, line := range strings.Split(stack, "\n") {
-		if i := strings.Index(line, "/lock.go:"); i >= 0 {
-			at, _, _ := strings.Cut(line[i+1:], " ")
-			return at
-		}
-	}
-	return "a place outside lock.go"
-}
-
-// oneServer hands the relay's address out again at once after a broken
-// connection; go-zookeeper's own waits a second with a single server. When the
-// relay turns the client away, it does wait.
-type oneServer struct {
-	mu    sync.Mutex
-	addr  string
-	tries int
-}
-
-func (p *oneServer) Init(servers []string) error {
-	if len(servers) != 1 {
-		return &net.AddrError{Err: "one relay expected", Addr: strings.Join(servers, ",")}
-	}
-	p.addr = servers[0]
-	return nil
-}
-
-func (p *oneServer) Len() int { return 1 }
-
-func (p *oneServer) Next() (string, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tries++
-	return p.addr, p.tries > 2
-}
-
-func (p *oneServer) Connected() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tries = 0
 }

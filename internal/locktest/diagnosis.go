@@ -12,6 +12,8 @@ const (
 	CodePanics     = "PANICS"           // the learner's code panicked
 	CodeUnexpected = "UNEXPECTED-ERROR" // it returned an error where it should not
 	CodeNoServer   = "NO-SERVER"        // no ZooKeeper could be had
+
+	CodeNeverReturns = "NEVER-RETURNS" // a call waits for something that cannot come
 )
 
 // Diagnosis says what is wrong with a lock.
@@ -77,14 +79,16 @@ var headline = regexp.MustCompile(`^what went wrong  \[([A-Z0-9-]+)\]$`)
 // its code and its message. The code is "" when there is none.
 func FindDiagnosis(output string) (code, message string) {
 	var block []string
+	indent := ""
 	for _, line := range strings.Split(output, "\n") {
-		text := strings.TrimPrefix(line, "    ")
 		if m := headline.FindStringSubmatch(strings.TrimSpace(line)); m != nil && code == "" {
 			code = m[1]
+			indent = line[:strings.Index(line, "w")]
 		}
 		if code == "" {
 			continue
 		}
+		text := strings.TrimPrefix(line, indent)
 		block = append(block, text)
 		if strings.HasPrefix(text, "next: ") {
 			break

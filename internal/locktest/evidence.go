@@ -145,23 +145,58 @@ func (l *Lab) Owner(node string) string {
 	return ""
 }
 
-// BlindReads counts how often the client has read without leaving a watch, since
-// it last set a watch, was woken, or changed something.
-func (c *Client) BlindReads() int {
-	n := 0
+// Polling is asking again and again while nothing changes: so many reads in a row
+// without a watch, or so many in all. To look at a queue takes two reads, and may
+// have to be done again.
+const (
+	blindReads    = 5
+	restlessReads = 12
+)
+
+// Polls reports whether the client polls. It counts its reads since it was last
+// woken, changed something, or came back.
+func (c *Client) Polls() bool {
+	blind, all := 0, 0
 	for _, s := range c.lab.All() {
 		if s.Who != c.Name {
 			continue
 		}
 		switch {
-		case s.Type == journal.WatchEvent, s.Type == journal.Reply && s.Watch != "",
-			s.Type == journal.Request && !reads(s.Op), s.Type == journal.ConnOpened:
-			n = 0
-		case s.Type == journal.Request && s.Watch == "":
-			n++
+		case s.Type == journal.WatchEvent, s.Type == journal.ConnOpened, s.Type == journal.Request && !reads(s.Op):
+			blind, all = 0, 0
+		case s.Type == journal.Reply && s.Watch != "":
+			blind = 0
+		case s.Type == journal.Request:
+			all++
+			if s.Watch == "" {
+				blind++
+			}
+		}
+		if blind >= blindReads || all >= restlessReads {
+			return true
 		}
 	}
-	return n
+	return false
+}
+
+// calm is how long a client that waits must have been silent.
+const calm = 50 * time.Millisecond
+
+// Calm waits until a client has been silent for a moment, as one that waits for a
+// watch is, or until it shows that it polls, or done.
+func (c *Client) Calm(done func() bool) {
+	c.lab.Until(func() bool {
+		if done() || c.Polls() {
+			return true
+		}
+		all := c.lab.All()
+		for i := len(all) - 1; i >= 0; i-- {
+			if s := all[i]; s.Who == c.Name && (s.Type == journal.Request || s.Type == journal.Reply) {
+				return time.Since(s.At) > calm
+			}
+		}
+		return true
+	})
 }
 
 func reads(op string) bool {

@@ -151,7 +151,7 @@ func (l *Lab) Since(t time.Time) []Seen {
 // at the latest after hardLimit.
 func (l *Lab) Until(done func() bool) bool {
 	start := time.Now()
-	moved := start
+	moved := start.Add(-l.quiet / 2) // what was silent before need not be silent for as long again
 	for {
 		l.mu.Lock()
 		changed, n := l.changed, len(l.seen)
@@ -215,9 +215,11 @@ func (l *Lab) Fail(d Diagnosis) {
 // close ends the clients and the lab's own connection. After a diagnosis it does
 // not wait for the learner's goroutines: they may be stuck for good.
 func (l *Lab) close() {
+	var closing sync.WaitGroup
 	for _, c := range l.clients {
-		c.close()
+		closing.Go(c.close)
 	}
+	closing.Wait()
 	for _, c := range l.clients {
 		for _, call := range c.calls {
 			if l.failed || l.t.Failed() {

@@ -2,9 +2,7 @@ package locktest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path"
 	"sort"
 	"strings"
 	"testing"
@@ -28,6 +26,7 @@ type Queue struct {
 	*Lab
 	make    func(conn *zk.Conn, path string) Locker
 	members map[string]*Member
+	share   func(names []string) bool // set by Sharing
 	start   time.Time
 }
 
@@ -35,27 +34,9 @@ type Queue struct {
 type Member struct {
 	*Client
 	Lock    Locker
-	acquire *Call // of the last Acquire; nil after its Release
-	excused bool  // may end with an error: the test does not look at its call
+	acquire *Call     // of the last Acquire; nil after its Release
+	joined  time.Time // when that was called
 }
-
-// Codes that tests of locks yield.
-const (
-	CodeTwoHolders  = "TWO-HOLDERS"
-	CodeNotInLine   = "NOT-IN-LINE"
-	CodeForever     = "FOREVER"
-	CodeNoNumber    = "NO-NUMBER"
-	CodePolling     = "POLLING"
-	CodeWatchesSelf = "WATCHES-SELF"
-	CodeHerd        = "HERD"
-	CodeStuck       = "STUCK"
-	CodeNotReleased = "NOT-RELEASED"
-	CodeOvertaken   = "OVERTAKEN"
-)
-
-// blindReads is how many reads in a row without a watch are polling. A look at
-// the queue takes two, and may have to be done again.
-const blindReads = 5
 
 // NewQueue makes a lab for locks that make creates.
 func NewQueue(t testing.TB, make func(conn *zk.Conn, path string) Locker) *Queue {
@@ -90,6 +71,7 @@ func (q *Queue) Join(names ...string) {
 // not wait.
 func (q *Queue) Start(m *Member, acquire func(context.Context) error) *Call {
 	q.believe(m, journal.Waiting, nil)
+	m.joined = time.Now()
 	m.acquire = m.Do("Acquire", func(ctx context.Context) error {
 		err := acquire(ctx)
 		if err == nil {
@@ -148,8 +130,9 @@ func (q *Queue) settle(m *Member) {
 	q.t.Helper()
 	alone := len(q.holders()) == 0
 	ok := q.Until(func() bool {
-		return m.acquire.Ended() || m.BlindReads() >= blindReads || !alone && m.waits()
+		return m.acquire.Ended() || m.Polls() || !alone && m.waits()
 	})
+	m.Calm(m.acquire.Ended)
 	q.look(m)
 	if !ok && !m.acquire.Ended() {
 		q.stuck(m)
@@ -162,21 +145,16 @@ func (m *Member) waits() bool { return m.Node() != "" && len(m.Armed()) > 0 }
 // look looks for what is wrong with a member whose Acquire was called.
 func (q *Queue) look(m *Member) {
 	q.t.Helper()
-	if m.excused {
-		return
-	}
+	q.checkNodes(m)
 	if m.acquire.Ended() && m.acquire.Err() != nil {
-		q.failed(m, "Acquire", m.acquire)
+		q.CallFailed(m.Client, "Acquire", m.acquire)
 	}
-	if who := q.holders(); len(who) > 1 {
+	if who := q.holders(); len(who) > 1 && !q.mayShare(who) {
 		q.Fail(Diagnosis{CodeTwoHolders,
 			fmt.Sprintf("%s hold the lock at the same moment.", list(who)),
 			q.Steps(q.start, Both(By(who...), Doing("create", "entered", "woken", "released")))})
 	}
-	for _, made := range m.Creates() {
-		q.checkCreate(m, made)
-	}
-	if m.BlindReads() >= blindReads {
+	if m.Polls() {
 		q.Fail(Diagnosis{CodePolling,
 			fmt.Sprintf("%s asks again and again while nothing has changed. A watch costs one request, and the server speaks up by itself.", m.Name),
 			q.Steps(q.start, By(m.Name))})
@@ -188,54 +166,6 @@ func (q *Queue) look(m *Member) {
 				q.Steps(q.start, Any(Doing("create"), By(m.Name)))})
 		}
 	}
-}
-
-func (q *Queue) checkCreate(m *Member, made Created) {
-	q.t.Helper()
-	if path.Dir(made.Asked) != q.path {
-		return
-	}
-	steps := func() []Step { return q.Steps(q.start, Both(By(m.Name), Doing("create"))) }
-	if !strings.HasPrefix(made.Mode, "ephemeral") {
-		q.Fail(Diagnosis{CodeForever,
-			fmt.Sprintf("%s created a node that stays when its session ends (%s): if %s dies, everybody behind it waits for ever.", m.Name, made.Mode, m.Name), steps()})
-	}
-	if !strings.HasSuffix(made.Mode, "sequential") {
-		q.Fail(Diagnosis{CodeNoNumber,
-			fmt.Sprintf("%s created a node without a number (%s), so nobody can tell who came first.", m.Name, made.Mode), steps()})
-	}
-}
-
-// failed gives the diagnosis for a call that returned an error.
-func (q *Queue) failed(m *Member, what string, call *Call) {
-	q.t.Helper()
-	q.CallFailed(m.Client, what, call)
-}
-
-// CallFailed gives the diagnosis for a call of the learner's code that returned an
-// error where it should not have.
-func (l *Lab) CallFailed(c *Client, what string, call *Call) {
-	l.t.Helper()
-	err := call.Err()
-	switch {
-	case err == nil:
-		return
-	case call.panics != "":
-		l.Fail(Diagnosis{CodePanics, fmt.Sprintf("%s of %s panicked: %s.", what, c.Name, call.panics), nil})
-	case IsTODO(err):
-		l.Fail(TODO(what))
-	}
-	l.Fail(Diagnosis{CodeUnexpected,
-		fmt.Sprintf("%s of %s returned an error although nothing was wrong: %q.", what, c.Name, err),
-		l.Steps(time.Time{}, By(c.Name))})
-}
-
-// IsTODO reports whether an error says that the exercise is not written yet.
-func IsTODO(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "TODO") }
-
-// TODO is the diagnosis of a function that is not written yet.
-func TODO(what string) Diagnosis {
-	return Diagnosis{CodeTODO, fmt.Sprintf("%s is still to be written: look for TODO in lock.go.", what), nil}
 }
 
 // stuck gives the diagnosis for a member that will never move again.
@@ -274,7 +204,7 @@ func Not(p Pick) Pick { return func(s Seen) bool { return !p(s) } }
 func (q *Queue) MustHold(name string) {
 	q.t.Helper()
 	m := q.members[name]
-	ok := q.Until(func() bool { return m.acquire.Ended() || m.BlindReads() >= blindReads })
+	ok := q.Until(func() bool { return m.acquire.Ended() || m.Polls() })
 	q.look(m)
 	if !ok && !m.acquire.Ended() {
 		q.stuck(m)
@@ -286,7 +216,7 @@ func (q *Queue) MustWait(names ...string) {
 	q.t.Helper()
 	for _, name := range names {
 		m := q.members[name]
-		q.Until(func() bool { return m.acquire.Ended() || m.waits() || m.BlindReads() >= blindReads })
+		q.Until(func() bool { return m.acquire.Ended() || m.waits() || m.Polls() })
 		q.look(m)
 		if m.Holds() {
 			q.Fail(Diagnosis{CodeOvertaken, fmt.Sprintf("%s holds the lock although it is not its turn.", name),
@@ -298,98 +228,11 @@ func (q *Queue) MustWait(names ...string) {
 	}
 }
 
-// Release lets a member give the lock back. It requires that its node goes, and
-// that this wakes one client at most.
-func (q *Queue) Release(name string) {
-	q.t.Helper()
-	m, since := q.members[name], time.Now()
-	node := m.Node()
-	var sleepers []*Member
-	for _, other := range q.members {
-		if other.Waiting() && other.WouldWake(node) {
-			sleepers = append(sleepers, other)
-		}
-	}
-	call := m.Do("Release", m.Lock.Release)
-	ended := q.Until(call.Ended)
-	if call.Err() != nil {
-		q.failed(m, "Release", call)
-	}
-	if !ended {
-		q.Fail(Diagnosis{CodeStuck, fmt.Sprintf("Release of %s does not return.", name), q.Steps(since, By(name))})
-	}
-	m.acquire = nil
-	q.believe(m, journal.Released, nil)
-	q.checkGone(m, node, since)
-	q.checkHerd(m, sleepers, since)
-}
-
-// MustHandOver requires that one member holds the lock after another has released
-// it in some way of the test's own.
-func (q *Queue) MustHandOver(from, to string) {
-	q.t.Helper()
-	m := q.members[from]
-	m.acquire = nil
-	q.believe(m, journal.Released, nil)
-	q.MustHold(to)
-}
-
-func (q *Queue) checkGone(m *Member, node string, since time.Time) {
-	q.t.Helper()
-	if node == "" {
-		return
-	}
-	there, _, err := q.observer.Exists(node)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		q.t.Fatalf("locktest: cannot look for %s: %v", node, err)
-	}
-	if there {
-		q.Fail(Diagnosis{CodeNotReleased,
-			fmt.Sprintf("%s's Release has returned, but its node is still there: to everybody else %s still holds the lock.", m.Name, m.Name),
-			append(q.Steps(since, Both(By(m.Name), Not(Doing("released")))), Step{m.Name, "released", path.Base(node) + " still there"})})
-	}
-}
-
-func (q *Queue) checkHerd(m *Member, sleepers []*Member, since time.Time) {
-	q.t.Helper()
-	if len(sleepers) < 2 {
-		return
-	}
-	woken := func() []string {
-		found := map[string]bool{}
-		for _, s := range q.Since(since) {
-			if s.Type == journal.WatchEvent {
-				found[s.Who] = true
-			}
-		}
-		var who []string
-		for _, s := range sleepers {
-			if found[s.Name] {
-				who = append(who, s.Name)
-			}
-		}
-		sort.Strings(who)
-		return who
-	}
-	q.Until(func() bool { return len(woken()) == len(sleepers) })
-	who := woken()
-	firstWake := map[string]bool{}
-	q.Fail(Diagnosis{CodeHerd,
-		fmt.Sprintf("%s released, and %s were woken, but only one of them can have the lock. With a hundred waiters it is a hundred wake-ups for every release.", m.Name, list(who)),
-		q.Steps(since, Any(Both(By(m.Name), Doing("delete")), func(s Seen) bool {
-			first := s.Type == journal.WatchEvent && !firstWake[s.Who]
-			if first {
-				firstWake[s.Who] = true
-			}
-			return first
-		}))})
-}
-
 // Done requires that the lock's path is empty.
 func (q *Queue) Done() {
 	q.t.Helper()
 	if left := q.Children(); len(left) > 0 {
-		q.Fail(Diagnosis{"LEFTOVER", fmt.Sprintf("nobody holds the lock or waits for it, yet %s is left in the lock's path.", list(left)),
+		q.Fail(Diagnosis{CodeLeftover, fmt.Sprintf("nobody holds the lock or waits for it, yet %s is left in the lock's path.", list(left)),
 			q.Steps(q.start, Doing("create", "delete"))})
 	}
 }

@@ -24,6 +24,9 @@ func TestOneReleaseWakesOneClient(t *testing.T) {
 		q.MustWait(line[i+1:]...)
 		q.Release(name)
 	}
+	q.Join("A") // once more, with the same lock
+	q.MustHold("A")
+	q.Release("A")
 	q.Done()
 }
 

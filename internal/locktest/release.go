@@ -1,0 +1,100 @@
+package locktest
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"sort"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/journal"
+)
+
+// Release lets a member give the lock back. It requires that its node goes, and
+// that this wakes one client at most.
+func (q *Queue) Release(name string) {
+	q.t.Helper()
+	m, since := q.members[name], time.Now()
+	node := m.Node()
+	var sleepers []*Member
+	for _, other := range q.members {
+		if other.Waiting() && other.WouldWake(node) {
+			sleepers = append(sleepers, other)
+		}
+	}
+	call := m.Do("Release", m.Lock.Release)
+	ended := q.Until(call.Ended)
+	if call.Err() != nil {
+		q.CallFailed(m.Client, "Release", call)
+	}
+	if !ended {
+		q.Fail(Diagnosis{CodeStuck, fmt.Sprintf("Release of %s does not return.", name), q.Steps(since, By(name))})
+	}
+	m.acquire = nil
+	q.believe(m, journal.Released, nil)
+	q.checkGone(m, node, since)
+	q.checkHerd(m, sleepers, since)
+}
+
+// MustHandOver requires that one member holds the lock after another has released
+// it in some way of the test's own.
+func (q *Queue) MustHandOver(from, to string) {
+	q.t.Helper()
+	m := q.members[from]
+	m.acquire = nil
+	q.believe(m, journal.Released, nil)
+	q.MustHold(to)
+}
+
+func (q *Queue) checkGone(m *Member, node string, since time.Time) {
+	q.t.Helper()
+	if node == "" {
+		return
+	}
+	there, _, err := q.observer.Exists(node)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		q.t.Fatalf("locktest: cannot look for %s: %v", node, err)
+	}
+	if there {
+		q.Fail(Diagnosis{CodeNotReleased,
+			fmt.Sprintf("%s's Release has returned, but its node is still there: to everybody else %s still holds the lock.", m.Name, m.Name),
+			append(q.Steps(since, Both(By(m.Name), Not(Doing("released")))), Step{m.Name, "released", path.Base(node) + " still there"})})
+	}
+}
+
+func (q *Queue) checkHerd(m *Member, sleepers []*Member, since time.Time) {
+	q.t.Helper()
+	if len(sleepers) < 2 || q.share != nil {
+		return
+	}
+	woken := func() []string {
+		found := map[string]bool{}
+		for _, s := range q.Since(since) {
+			if s.Type == journal.WatchEvent {
+				found[s.Who] = true
+			}
+		}
+		var who []string
+		for _, s := range sleepers {
+			if found[s.Name] {
+				who = append(who, s.Name)
+			}
+		}
+		sort.Strings(who)
+		return who
+	}
+	q.Until(func() bool { return len(woken()) == len(sleepers) })
+	who := woken()
+	firstWake := map[string]bool{}
+	q.Fail(Diagnosis{CodeHerd,
+		fmt.Sprintf("%s released, and %s were woken, but only one of them can have the lock. With a hundred waiters it is a hundred wake-ups for every release.", m.Name, list(who)),
+		q.Steps(since, Any(Both(By(m.Name), Doing("delete")), func(s Seen) bool {
+			first := s.Type == journal.WatchEvent && !firstWake[s.Who]
+			if first {
+				firstWake[s.Who] = true
+			}
+			return first
+		}))})
+}
