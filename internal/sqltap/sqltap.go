@@ -1,0 +1,157 @@
+package sqltap
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// Statement is one that is about to be carried out.
+type Statement struct {
+	SQL string
+	// Alone says that the connection holds no lock for writing: before this
+	// statement, others can write.
+	Alone bool
+}
+
+// Open opens a database file, and makes it where it is missing. before is called for
+// each statement, on the goroutine that carries it out; nil sees nothing. It may use
+// other databases on the same file, but not this one. A writer waits up to a second
+// for another one.
+func Open(file string, before func(Statement)) *sql.DB {
+	if before == nil {
+		before = func(Statement) {}
+	}
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(),
+		RawQuery: "_pragma=busy_timeout(1000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)"}
+	return sql.OpenDB(&connector{dsn: dsn.String(), before: before})
+}
+
+type connector struct {
+	dsn    string
+	before func(Statement)
+	driver sqlite.Driver
+}
+
+func (c *connector) Driver() driver.Driver { return &c.driver }
+
+func (c *connector) Connect(context.Context) (driver.Conn, error) {
+	inner, err := c.driver.Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := inner.(sqliteConn)
+	if !ok {
+		return nil, fmt.Errorf("sqltap: %T lacks a method: the driver has changed", inner)
+	}
+	return &conn{sqliteConn: full, before: c.before}, nil
+}
+
+// sqliteConn is what the driver's connections can do.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+}
+
+// conn is one connection. database/sql uses it from one goroutine at a time.
+type conn struct {
+	sqliteConn
+	before func(Statement)
+	inTx   bool
+	wrote  bool // in this transaction
+}
+
+// see shows a statement, and keeps in mind what it does to the connection's locks.
+func (c *conn) see(text string) {
+	text = strings.Join(strings.Fields(text), " ")
+	c.before(Statement{SQL: text, Alone: !c.inTx || !c.wrote})
+	word, rest, _ := strings.Cut(strings.ToUpper(text), " ")
+	switch word {
+	case "BEGIN":
+		c.inTx = true
+		c.wrote = strings.HasPrefix(rest, "IMMEDIATE") || strings.HasPrefix(rest, "EXCLUSIVE")
+	case "COMMIT", "END", "ROLLBACK", "COMMIT;", "END;", "ROLLBACK;":
+		c.inTx, c.wrote = false, false
+	case "SELECT", "PRAGMA", "EXPLAIN", "VALUES":
+	default:
+		c.wrote = c.inTx
+	}
+}
+
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.see(query)
+	return c.sqliteConn.ExecContext(ctx, query, args)
+}
+
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.see(query)
+	return c.sqliteConn.QueryContext(ctx, query, args)
+}
+
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	c.see("BEGIN")
+	inner, err := c.sqliteConn.BeginTx(ctx, o)
+	if err != nil {
+		c.inTx = false
+		return nil, err
+	}
+	return &tx{inner, c}, nil
+}
+
+func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	inner, err := c.sqliteConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := inner.(sqliteStmt)
+	if !ok {
+		return nil, fmt.Errorf("sqltap: %T lacks a method: the driver has changed", inner)
+	}
+	return &stmt{full, c, query}, nil
+}
+
+type tx struct {
+	driver.Tx
+	c *conn
+}
+
+func (t *tx) Commit() error {
+	t.c.see("COMMIT")
+	return t.Tx.Commit()
+}
+
+func (t *tx) Rollback() error {
+	t.c.see("ROLLBACK")
+	return t.Tx.Rollback()
+}
+
+type sqliteStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type stmt struct {
+	sqliteStmt
+	c     *conn
+	query string
+}
+
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	s.c.see(s.query)
+	return s.sqliteStmt.ExecContext(ctx, args)
+}
+
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.c.see(s.query)
+	return s.sqliteStmt.QueryContext(ctx, args)
+}
