@@ -75,7 +75,7 @@ func (f *Folder) join(c *contestant, e *Event) {
 	if l.Recipe == "" {
 		l.Recipe, l.kind = e.Recipe, recipe.KindOf(e.Recipe)
 	}
-	if l.kind == recipe.Semaphore {
+	if recipe.KindOf(e.Recipe) == recipe.Semaphore { // the queue may have been read by another rule so far
 		l.Permits = max(e.Count, 1)
 	}
 }

@@ -1,0 +1,101 @@
+// Package lock is exercise 14: a pool of leases.
+package lock
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/minimutex"
+)
+
+// Pool is a semaphore that many clients share by its path: at most max leases are
+// out at a time. Create one with New. One goroutine may call Acquire at a time; any
+// may call Return, also of another process.
+type Pool struct {
+	conn *zk.Conn
+	path string // its children "leases" and "locks" exist
+	max  int
+	door *minimutex.Mutex // at path/locks: your lock of lesson 08, nothing new
+}
+
+// New returns a Pool of max leases on path. Nothing happens at the server yet.
+func New(conn *zk.Conn, path string, max int) *Pool {
+	return &Pool{conn: conn, path: path, max: max, door: minimutex.New(conn, path+"/locks")}
+}
+
+// Acquire waits for a lease, and returns the full path of its node. When ctx ends
+// first it returns an error, and nothing of this call is left.
+func (p *Pool) Acquire(ctx context.Context) (lease string, err error) {
+	// SOLUTION-BEGIN Go through the door: p.door.Acquire(ctx), and p.door.Release on every
+	// | way out. Inside you are alone: create the node p.path+"/leases/lease-", ephemeral
+	// | and sequential. Then look: list p.path+"/leases" with a watch on the list
+	// | (ChildrenW). Not more than p.max leases? Yours is one of them: return its path.
+	// | Otherwise wait until the watch fires, and look again; or until ctx ends, and then
+	// | return your lease before you return ctx.Err(). Not every child is a lease.
+	if err := p.door.Acquire(ctx); err != nil {
+		return "", err
+	}
+	defer p.door.Release(context.WithoutCancel(ctx))
+	lease, err = p.conn.Create(p.path+"/leases/lease-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		return "", err
+	}
+	for {
+		children, _, changed, err := p.conn.ChildrenW(p.path + "/leases")
+		if err != nil {
+			return "", errors.Join(err, p.Return(lease))
+		}
+		if count(children) <= p.max {
+			return lease, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return "", errors.Join(ctx.Err(), p.Return(lease))
+		}
+	}
+	// SOLUTION-END
+}
+
+// SOLUTION-BEGIN You may want a helper here: count says how many of the children are
+// | leases. isLease below knows one by its name.
+
+func count(children []string) int {
+	n := 0
+	for _, child := range children {
+		if isLease(child) {
+			n++
+		}
+	}
+	return n
+}
+
+// SOLUTION-END
+
+// Return gives a lease back. Whoever knows its path may do that: another goroutine,
+// or another process.
+func (p *Pool) Return(lease string) error {
+	// SOLUTION-BEGIN Delete the lease's node, whatever its version. Gone already is good.
+	err := p.conn.Delete(lease, -1)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+	// SOLUTION-END
+}
+
+// isLease reports whether a name is a lease's: this exercise's "lease-0000000007",
+// or one of a Java client, "_c_8a3e…-lease-0000000007".
+func isLease(name string) bool {
+	i := strings.LastIndex(name, "lease-")
+	if i < 0 {
+		return false
+	}
+	digits := name[i+len("lease-"):]
+	_, err := strconv.Atoi(digits)
+	return err == nil && len(digits) == 10
+}
