@@ -64,10 +64,14 @@ func (k *cleaner) take(n *node) {
 }
 
 func (k *cleaner) clean(n *node) {
-	select {
-	case <-n.last.done: // a create that is still queued could run after the delete
-	case <-n.s.ended:
-		return
+	// A request that is still queued could run after the deletion, and hit
+	// what somebody else has created by then.
+	for _, sent := range n.sent() {
+		select {
+		case <-sent:
+		case <-n.s.ended:
+			return
+		}
 	}
 	path := n.path // n belongs to its last user still, who may read it
 	switch {
@@ -95,6 +99,15 @@ func (k *cleaner) clean(n *node) {
 	}
 }
 
+// sent returns when the requests that were sent about the node are answered.
+func (n *node) sent() []<-chan struct{} {
+	all := []<-chan struct{}{n.last.done}
+	if n.deleting != nil {
+		all = append(all, n.deleting.done)
+	}
+	return all
+}
+
 // try makes one attempt; without an error the node is gone. It returns the
 // path, which it looks for when it is not known.
 func (k *cleaner) try(n *node, path string) (string, error) {
@@ -112,7 +125,7 @@ func (k *cleaner) try(n *node, path string) (string, error) {
 		}
 		path = found
 	}
-	_, err := call(ctx, n.s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(path, -1) })
+	_, err := call(ctx, n.s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, n.deleteAt(c, path) })
 	if errors.Is(err, zk.ErrNoNode) {
 		return path, nil
 	}

@@ -1,6 +1,7 @@
 package curatorlike
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,9 @@ type node struct {
 	guid string
 	last *future[string] // the latest create
 
-	exact  string // the whole path, of a node that has no protected name
-	onGone func() // called once the node is known to be gone
+	exact    string            // the whole path, of a node that has no protected name
+	deleting *future[struct{}] // the delete on its way
+	onGone   func()            // called once the node is known to be gone
 
 	path  string // with the chroot; known once the create is known to have succeeded
 	me    contender
@@ -217,7 +219,20 @@ func (n *node) remove(ctx context.Context) (gone bool, err error) {
 }
 
 func (n *node) launchDelete() *future[struct{}] {
-	return launch(n.s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(n.path, -1) })
+	path := n.path
+	n.deleting = launch(n.s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, n.deleteAt(c, path) })
+	return n.deleting
+}
+
+// deleteAt deletes the node. One whose name anybody may use is deleted only
+// after a look whether it is still the own one.
+func (n *node) deleteAt(c *zk.Conn, path string) error {
+	if n.exact != "" {
+		if found, err := n.search(c); err != nil || found == "" {
+			return cmp.Or(err, zk.ErrNoNode)
+		}
+	}
+	return c.Delete(path, -1)
 }
 
 // removed judges the answer to a delete. gone is true when the node had been

@@ -283,3 +283,46 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", seen)
 	}
 }
+
+// TestUnfairLock_lateDelete: a release whose answer is lost, or whose node an
+// administrator deleted, must not hit the node of whoever came next.
+func TestUnfairLock_lateDeleteHitsNobodyElse(t *testing.T) {
+	noLeak(t)
+	z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+	c, relay := tapped(t, WithSessionTimeout(8*time.Second))
+	states, stop := c.Subscribe()
+	defer stop()
+	l, other := unfairOn(t, c, path), unfairOn(t, open(t), path)
+	for _, how := range []string{"answer lost", "deleted by an administrator"} {
+		h := must[*Hold](t)(l.Acquire(ctx))
+		var next *Hold
+		if how == "answer lost" {
+			relay.DropReply(wiretap.Match{Op: wiretap.OpDelete, PathPrefix: fullPath(t, path)})
+			relay.Refuse(true)
+			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			if err := h.Release(short); !errors.Is(err, ErrReleasePending) {
+				t.Fatal(err)
+			}
+			cancel()
+			next = must[*Hold](t)(other.Acquire(ctx))
+			relay.Refuse(false)
+			awaitState(t, states, Reconnected)
+		} else {
+			if err := z.Delete(fullPath(t, path), -1); err != nil {
+				t.Fatal(err)
+			}
+			next = must[*Hold](t)(other.Acquire(ctx))
+			if err := h.Release(ctx); err != nil || !errors.Is(h.Lost(), ErrNodeDeleted) {
+				t.Fatal(how, err, h.Lost())
+			}
+		}
+		mine, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+		if _, err := l.Acquire(mine); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(how, "the lock is free:", err)
+		}
+		cancel()
+		if err := next.Release(ctx); err != nil || next.Lost() != nil {
+			t.Fatal(how, err, next.Lost())
+		}
+	}
+}
