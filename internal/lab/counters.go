@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"zklab/internal/journal"
@@ -54,7 +53,7 @@ func sameWatches(a, b map[string]float64) bool {
 
 // counters adds up what the running servers have fired.
 func (s *sessions) counters(ctx context.Context) (map[string]float64, bool) {
-	sum, ok := map[string]float64{}, false
+	sum, ok, watches := map[string]float64{}, false, int64(0)
 	for _, r := range s.readers() {
 		ctx, cancel := context.WithTimeout(ctx, askLimit)
 		m, err := r.Monitor(ctx)
@@ -63,9 +62,11 @@ func (s *sessions) counters(ctx context.Context) (map[string]float64, bool) {
 			continue
 		}
 		ok = true
+		watches += m.Watches
 		for name, v := range m.Counters() {
 			sum[name] += v
 		}
 	}
-	return maps.Clone(sum), ok
+	s.watches.Store(watches)
+	return sum, ok
 }

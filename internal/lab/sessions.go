@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"zklab/internal/journal"
@@ -24,6 +25,8 @@ type sessions struct {
 	member map[string]*zkstat.Reader // by address; only of the goroutine and counters
 	rmu    sync.Mutex                // guards member
 	fired  map[string]float64        // last counters written; of the observer's goroutine
+
+	watches atomic.Int64 // all watches at the servers, by the last reading of the counters
 
 	mu    sync.Mutex
 	alive map[journal.SessionID]*life
@@ -236,7 +239,7 @@ func (s *sessions) writeEnds(found map[int64]journal.Deadline, start time.Time) 
 // changed. Child watches are in no list; only their number is.
 func (s *sessions) readWatches(ctx context.Context) {
 	byPath := map[string][]journal.SessionID{}
-	count, ok := 0, false
+	ok := false
 	for _, r := range s.readers() {
 		ctx, cancel := context.WithTimeout(ctx, askLimit)
 		w, err := r.DataWatches(ctx)
@@ -246,9 +249,6 @@ func (s *sessions) readWatches(ctx context.Context) {
 				for _, id := range ids {
 					byPath[path] = append(byPath[path], journal.SessionID(id))
 				}
-			}
-			if m, err := r.Monitor(ctx); err == nil {
-				count += int(m.Watches)
 			}
 		}
 		cancel()
@@ -264,6 +264,7 @@ func (s *sessions) readWatches(ctx context.Context) {
 		}
 	}
 	slices.SortFunc(list, func(a, b journal.WatchedNode) int { return strings.Compare(a.Node, b.Node) })
+	count := int(s.watches.Load())
 	same := count == s.count && slices.EqualFunc(list, s.watched, func(a, b journal.WatchedNode) bool {
 		return a.Node == b.Node && slices.Equal(a.Sessions, b.Sessions)
 	})

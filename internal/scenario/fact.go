@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"zklab/internal/journal"
+	"zklab/internal/journal/plain"
 )
 
 // fact is something that is so or is not, by what the journal holds.
@@ -30,7 +31,7 @@ type comparison struct {
 func (c comparison) holds(got int) bool {
 	switch c.how {
 	case "at most":
-		return got <= c.n
+		return got >= 0 && got <= c.n
 	case "at least":
 		return got >= c.n
 	}
@@ -140,11 +141,15 @@ func wakes(r *Runner, s journal.State) (int, bool, string) {
 		return 0, false, "no release yet"
 	}
 	w := l.Wakes[len(l.Wakes)-1]
-	if w.Until.IsZero() || w.Server < 0 {
-		return 0, false, fmt.Sprintf("the server's counters do not tell yet for the release of %s (%d on the wire)", short(w.Node), w.Events)
+	if w.Until.IsZero() {
+		return 0, false, fmt.Sprintf("the server's counters do not tell yet for the release of %s (%d on the wire)", plain.Node(w.Node), w.Events)
+	}
+	if w.Server < 0 {
+		return -1, true, fmt.Sprintf("the release of %s fired %s by the wire (%s); something else fired watches too, so the server's counters cannot tell",
+			plain.Node(w.Node), count(w.Events, "watch", "watches"), few(w.Clients))
 	}
 	n := int(w.Server)
-	return n, true, fmt.Sprintf("the release of %s fired %s by the server's counters, woke %d (%s)", short(w.Node), count(n, "watch", "watches"), len(w.Clients), few(w.Clients))
+	return n, true, fmt.Sprintf("the release of %s fired %s by the server's counters, woke %d (%s)", plain.Node(w.Node), count(n, "watch", "watches"), len(w.Clients), few(w.Clients))
 }
 
 // settled reports whether n are in line and nothing is under way any more: the
@@ -211,15 +216,6 @@ func holderFact(w *words, same bool) (fact, error) {
 		}
 		return finding{is: "nobody holds by the server"}
 	}}, err
-}
-
-func short(node string) string {
-	for i := len(node) - 1; i >= 0; i-- {
-		if node[i] == '/' {
-			return node[i+1:]
-		}
-	}
-	return node
 }
 
 func count(n int, one, many string) string {

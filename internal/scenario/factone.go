@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"zklab/internal/journal"
+	"zklab/internal/journal/plain"
 )
 
 // aspect checks one thing about one contestant.
@@ -75,7 +76,7 @@ var aspects = map[string]aspect{
 	},
 	"out": func(_ *Runner, c journal.ContestantState) finding {
 		if c.NodeGone.IsZero() {
-			return finding{ok: false, is: fmt.Sprintf("the znode of %s is there: %s", c.Who, short(c.Node))}
+			return finding{ok: false, is: fmt.Sprintf("the znode of %s is there: %s", c.Who, plain.Node(c.Node))}
 		}
 		return finding{ok: true, is: fmt.Sprintf("the server deleted the znode of %s", c.Who)}
 	},

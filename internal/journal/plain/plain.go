@@ -118,12 +118,21 @@ func Session(s journal.SessionID) string {
 	return "0x.." + hex[len(hex)-5:]
 }
 
-// base is a node's name without its folder.
-func base(node string) string {
+// Node shortens a node's path to its name, and a GUID in that to its beginning:
+// _c_9399..-lock-0000000001.
+func Node(node string) string {
 	if node == "" {
 		return "?"
 	}
-	return path.Base(node)
+	name := path.Base(node)
+	guid, protected := strings.CutPrefix(name, "_c_")
+	const uuid, hex, keep = 36, 32, 4
+	for _, n := range []int{uuid, hex} {
+		if protected && len(guid) > n && guid[n] == '-' {
+			return "_c_" + guid[:keep] + ".." + guid[n:]
+		}
+	}
+	return name
 }
 
 // seconds says a duration as people do, to the millisecond.

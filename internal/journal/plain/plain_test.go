@@ -121,6 +121,18 @@ func TestSession_shortened(t *testing.T) {
 	}
 }
 
+func TestNode_shortened(t *testing.T) {
+	for name, want := range map[string]string{
+		"/l/lock-0000000001": "lock-0000000001", "": "?", "/l": "l", "_c_x": "_c_x",
+		"/l/_c_9399d7e3-8695-4348-bcea-1e603d4152b5-__READ__0000000000": "_c_9399..-__READ__0000000000",
+		"/l/_c_0f3a1b648c1d4f1e9b590a5a4d0c9e11-lock-0000000042":        "_c_0f3a..-lock-0000000042",
+	} {
+		if got := Node(name); got != want {
+			t.Errorf("Node(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add("watch-event", "amber", "/l/lock-0000000001", "NodeDeleted", "text", int64(3))
 	f.Add("queue", "", "", "", "\x1b[2J", int64(-1))

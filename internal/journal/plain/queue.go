@@ -18,7 +18,7 @@ func (p *Printer) queue(e *journal.Event, before journal.State) []string {
 		if slices.ContainsFunc(now.Queue, func(n journal.Place) bool { return n.Node.Czxid == old.Node.Czxid }) {
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("deleted %s%s", base(path.Join(e.Lock, old.Node.Name)), whose(old)))
+		texts = append(texts, fmt.Sprintf("deleted %s%s", Node(path.Join(e.Lock, old.Node.Name)), whose(old)))
 	}
 	if !slices.Equal(now.Holders, was.Holders) {
 		texts = append(texts, holders(now))
@@ -42,7 +42,7 @@ func holders(l journal.LockState) string {
 	var who []string
 	for _, p := range l.Queue {
 		if p.Holds {
-			who = append(who, fmt.Sprintf("%s%s, token 0x%x", base(path.Join(l.Path, p.Node.Name)), whose(p), p.Node.Czxid))
+			who = append(who, fmt.Sprintf("%s%s, token 0x%x", Node(path.Join(l.Path, p.Node.Name)), whose(p), p.Node.Czxid))
 		}
 	}
 	switch len(who) {
@@ -70,7 +70,7 @@ func (p *Printer) counters(e *journal.Event) []string {
 }
 
 func release(w journal.Wake) string {
-	text := fmt.Sprintf("release of %s: ", base(w.Node))
+	text := fmt.Sprintf("release of %s: ", Node(w.Node))
 	if w.Server < 0 {
 		text += fmt.Sprintf("%s fired by the wire; the server's counters cannot be told apart", plural(w.Events, "watch", "watches"))
 	} else {

@@ -77,7 +77,7 @@ func signal(e *journal.Event) string {
 func belief(e *journal.Event) string {
 	switch e.Belief {
 	case journal.Holds:
-		return fmt.Sprintf("believes it HOLDS the lock: %s, token 0x%x", base(e.Node), e.Token)
+		return fmt.Sprintf("believes it HOLDS the lock: %s, token 0x%x", Node(e.Node), e.Token)
 	case journal.Waiting:
 		return "waits in line"
 	case journal.Released:
@@ -188,7 +188,7 @@ func (p *Printer) watchEvent(e *journal.Event) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("watch fired: %s %s -> %s", e.Op, base(e.Node), e.Who)
+	return fmt.Sprintf("watch fired: %s %s -> %s", e.Op, Node(e.Node), e.Who)
 }
 
 func (p *Printer) reply(e *journal.Event) string {
@@ -198,19 +198,19 @@ func (p *Printer) reply(e *journal.Event) string {
 	switch e.Op {
 	case "create", "create2", "createContainer":
 		if e.Err == "" && strings.Contains(e.Mode, "ephemeral") {
-			return fmt.Sprintf("create%s -> %s", mode(e), base(e.Node))
+			return fmt.Sprintf("create%s -> %s", mode(e), Node(e.Node))
 		}
 		if e.Err != "" && e.Err != "NodeExists" {
 			return fmt.Sprintf("create %s: %s", e.Node, e.Err)
 		}
 	case "delete":
-		return fmt.Sprintf("delete %s%s", base(e.Node), errText(e))
+		return fmt.Sprintf("delete %s%s", Node(e.Node), errText(e))
 	case "getData", "exists":
 		if e.Watch != "" && e.Err == "" {
-			return fmt.Sprintf("watches %s (%s -w)", base(e.Node), e.Op)
+			return fmt.Sprintf("watches %s (%s -w)", Node(e.Node), e.Op)
 		}
 		if e.Watch != "" {
-			return fmt.Sprintf("%s -w %s%s", e.Op, base(e.Node), errText(e))
+			return fmt.Sprintf("%s -w %s%s", e.Op, Node(e.Node), errText(e))
 		}
 	}
 	return ""
