@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	"zklab/tui/view"
 )
@@ -47,4 +48,37 @@ type Script interface {
 	Next(ctx context.Context) error
 	// Answer answers the open question; choice counts from 1.
 	Answer(ctx context.Context, choice int) error
+}
+
+// Sandbox is a Control that can do anything to anyone, for the sandbox.
+type Sandbox interface {
+	Control
+	// Choices says what new contestants can be like. The first of each list is
+	// the usual one; a list must not be empty.
+	Choices() Choices
+	// JoinLike lets new contestants stand in line.
+	JoinLike(ctx context.Context, w Wish) error
+	// Deeds names what can be done to a contestant beside the Control's own:
+	// network faults, the end of its session, a write.
+	Deeds() []string
+	// Do does one of the Deeds to who.
+	Do(ctx context.Context, who, deed string) error
+}
+
+// Choices are the values that a Wish can be made of.
+type Choices struct {
+	Recipes  []string
+	Locks    []string
+	Counts   []int
+	Sessions []time.Duration
+	Holds    []time.Duration // 0: until told to release
+}
+
+// Wish says what new contestants are like.
+type Wish struct {
+	Recipe  string
+	Lock    string
+	Count   int
+	Session time.Duration
+	Hold    time.Duration
 }

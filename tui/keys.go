@@ -45,6 +45,11 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
+	if m.menu != nil {
+		if cmd, taken := m.pressMenu(k.String()); taken {
+			return cmd
+		}
+	}
 	for _, d := range m.deeds {
 		if !key.Matches(k, d.key) {
 			continue
@@ -79,6 +84,9 @@ func (m *model) open(p *page) {
 	}
 	if p.deeds != nil {
 		m.deeds = append(m.deeds, p.deeds()...)
+	}
+	if _, ok := m.o.Control.(Sandbox); ok && p.selects {
+		m.deeds = append(m.deeds, sandboxed()...)
 	}
 	if m.reel == nil && p.name != PageHome {
 		m.deeds = append(m.deeds, pausing(m.o.Script != nil)...)
@@ -182,6 +190,8 @@ func common() []deed {
 			do: func(m *model) tea.Cmd { m.turn(-1); return nil }},
 		{key: bind("", "", "l"), help: "Shows the next lock.", now: severalLocks,
 			do: func(m *model) tea.Cmd { m.nextLock(); return nil }},
+		{key: bind("", "", "b"), help: "Big mode for a projector, on or off: fewer things, more space.", now: always,
+			do: func(m *model) tea.Cmd { m.big = !m.big; return nil }},
 		{key: bind("", "", "m"), help: "Turns the mouse on or off; a click chooses a row.", now: always,
 			do: func(m *model) tea.Cmd { m.mouse = !m.mouse; return nil }},
 		{key: bind("?", "help", "?"), help: "Shows this help.", now: always,

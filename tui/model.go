@@ -37,6 +37,7 @@ type model struct {
 	pressed string // the last key
 	help    bool
 	mouse   bool
+	big     bool // for a projector
 	opened  time.Time
 	path    string // of the lock shown, when one was chosen
 	choice  string // name or node of the chosen contestant; empty: the holder
@@ -60,6 +61,8 @@ type model struct {
 	rung   int                           // chosen on the home page
 	picked struct{ lesson, demo string } // on the home page
 	steps  *view.Steps
+	menu   *menu  // open over the page; nil: none
+	wished [5]int // what was chosen last in the menu of new contestants
 
 	still       bool          // paused or scrubbed: shown does not follow the events
 	from        time.Time     // when it was paused
@@ -257,7 +260,7 @@ func (m *model) frame() view.Frame {
 	f := view.Frame{
 		Page: m.page.title, Address: m.o.Address, State: *s, Now: now, Lock: m.lock(),
 		Selected: m.chosen(), Lines: m.linesUntil(now), Notice: m.notice, Steps: m.steps,
-		Calm: m.calm(now), Trace: m.trace,
+		Calm: m.calm(now), Big: m.big, Trace: m.trace,
 	}
 	if m.o.Title != "" && m.page.name == m.o.Page {
 		f.Page = m.o.Title
@@ -272,6 +275,9 @@ func (m *model) frame() view.Frame {
 		f.Clock = view.Paused
 	default:
 		f.Motion = m.moving.shown(now)
+	}
+	if m.menu != nil {
+		f.Menu = m.menu.view()
 	}
 	f.Keys = m.keyLine()
 	return f

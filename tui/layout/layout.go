@@ -90,22 +90,37 @@ const (
 
 // QueuePage lays out the queue page. Its parts do not move when contestants
 // come and go: only the size and the narration count.
-func QueuePage(w, h int, steps int) Queue {
+func QueuePage(w, h, steps int) Queue {
+	return queue(w, h, steps, w >= sideFrom, h >= lanesFrom)
+}
+
+// BigQueuePage is QueuePage for a projector: the queue and little else.
+func BigQueuePage(w, h, steps int) Queue { return queue(w, h, steps, false, false) }
+
+func queue(w, h, steps int, side, lanes bool) Queue {
 	q := Queue{Frame: Around(w, h, steps)}
 	rest := q.Body
-	if w >= sideFrom {
+	if side {
 		q.Side = rest.right(w/3 + 1)
 	}
 	q.Info = rest.top(1)
 	if h >= 20 {
 		rest.top(1)
 	}
-	q.Events = rest.bottom(eventRows(h, steps))
-	if h >= lanesFrom {
+	q.Events = rest.bottom(min(eventRows(h, steps), maxEvents(side || lanes)))
+	if lanes {
 		q.Lanes = rest.bottom(8)
 	}
 	q.Table = rest
 	return q
+}
+
+// maxEvents bounds the event pane where little else is shown.
+func maxEvents(full bool) int {
+	if full {
+		return 1 << 10
+	}
+	return 6
 }
 
 func eventRows(h int, steps int) int {

@@ -11,6 +11,7 @@ type Glyphs struct {
 	Rule, Bar                            string    // horizontal and vertical line
 	Tee, TeeLeft                         string    // where a rule meets a bar
 	GapTop, Gap, GapEnd                  string    // bracket over a gap in a queue
+	TopRight, EndRight                   string    // the other corners of a box
 	Here                                 string    // page marker in the header
 	Full, Empty, Shade                   string    // cells of a bar: filled, empty, filled lightly
 	Eighths                              [8]string // a bar's last cell, 0 to 7 eighths full
@@ -33,7 +34,7 @@ var unicode = Glyphs{
 	Cut: "╳", Selected: "▌", Arrow: "→",
 	Live: "●", Paused: "‖", Replay: "▷",
 	Rule: "─", Bar: "│", Tee: "├", TeeLeft: "┤",
-	GapTop: "┌", Gap: "│", GapEnd: "└",
+	GapTop: "┌", Gap: "│", GapEnd: "└", TopRight: "┐", EndRight: "┘",
 	Here: "▸",
 	Full: "█", Empty: "░", Shade: "▒",
 	Eighths:  [8]string{"░", "▏", "▎", "▍", "▌", "▋", "▊", "▉"},
@@ -47,7 +48,7 @@ var twins = Glyphs{
 	Cut: "/", Selected: "|", Arrow: "->",
 	Live: "o", Paused: "=", Replay: ">",
 	Rule: "-", Bar: "|", Tee: "+", TeeLeft: "+",
-	GapTop: "+", Gap: "|", GapEnd: "+",
+	GapTop: "+", Gap: "|", GapEnd: "+", TopRight: "+", EndRight: "+",
 	Here: ">",
 	Full: "#", Empty: ".", Shade: ":",
 	Eighths:  [8]string{".", ".", ".", "-", "-", "-", "=", "="},

@@ -32,7 +32,7 @@ const (
 
 // columns chooses and places the columns for w cells. When it gets narrow they
 // go in order of how little they say: session, pid, watches, bar.
-func columns(w int, t table) []column {
+func columns(w int, t table, big bool) []column {
 	seq, who, pid := 3, 5, 5
 	for _, r := range t.rows {
 		seq = max(seq, len(strconv.FormatInt(r.place.Seq, 10)))
@@ -44,6 +44,9 @@ func columns(w int, t table) []column {
 	all := []column{
 		{title: colSeq, w: seq}, {title: colWho, w: min(who, max(w/8, 5))}, {title: colPID, w: pid},
 		{title: colSession, w: 7}, {title: colWatches, w: 8}, {title: colBar}, {title: colState, w: 14},
+	}
+	if big {
+		all = without(without(all, colSession), colPID)
 	}
 	for _, drop := range []string{"", colSession, colPID, colWatches, colBar} {
 		all = without(all, drop)

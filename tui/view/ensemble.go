@@ -21,7 +21,7 @@ func Ensemble(f Frame, w, h int, th theme.Theme) string {
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
-	return c.String()
+	return c.done(f)
 }
 
 // quorum says whether enough servers are up to serve.

@@ -40,6 +40,8 @@ type Frame struct {
 	Steps    *Steps // narration of a scenario; nil without one
 	Motion   Motion
 	Trace    trace.Trace
+	Big      bool  // for a projector: fewer things, more space
+	Menu     *Menu // over the page; nil: none
 	Reel     *Reel // a recorded journal; nil when live
 }
 

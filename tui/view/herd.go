@@ -27,7 +27,7 @@ func Herd(f Frame, w, h int, th theme.Theme) string {
 	herdSide(c.pane(at.Left), f, left, most)
 	herdSide(c.pane(at.Right), f, right, most)
 	c.pane(at.Middle).bar(0)
-	return c.String()
+	return c.done(f)
 }
 
 // HerdLocks picks the two locks that are compared: on the left one where

@@ -47,7 +47,7 @@ func HomePage(f Frame, v Home, chosen, w, h int, th theme.Theme) string {
 	ladder(c.pane(at.Ladder), v, chosen)
 	c.pane(at.Middle).bar(0)
 	demos(c.pane(at.Demos), v, chosen-len(v.Lessons))
-	return c.String()
+	return c.done(f)
 }
 
 func ladder(p pane, v Home, chosen int) {

@@ -49,7 +49,7 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 	if !at.Outcome.Empty() {
 		drawLearnt(c.pane(at.Outcome), learnt(l, w-2, h/3))
 	}
-	return c.String()
+	return c.done(f)
 }
 
 // focus is how the title of a pane looks.

@@ -27,7 +27,7 @@ func ReadWrite(f Frame, w, h int, th theme.Theme) string {
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
-	return c.String()
+	return c.done(f)
 }
 
 // says writes the lock's path and a sentence beside it.
@@ -209,11 +209,11 @@ func Semaphore(f Frame, w, h int, th theme.Theme) string {
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
-	return c.String()
+	return c.done(f)
 }
 
 func leases(p pane, f Frame, t table) {
-	cols := columns(p.r.W, t)
+	cols := columns(p.r.W, t, f.Big)
 	for _, c := range cols {
 		c.heading(p)
 	}
@@ -242,7 +242,7 @@ func leases(p pane, f Frame, t table) {
 	p.rule(y, fmt.Sprintf("%d waiting", len(waiting)))
 	rest := p.sub(0, y+1, p.r.W, p.r.H-y-1)
 	sel := max(slices.Index(waiting, t.selected(f.Selected)), 0)
-	_, from, to := window(len(waiting), rest.r.H, sel)
+	_, from, to := window(len(waiting), rest.r.H, sel, false)
 	y = 0
 	if from > 0 {
 		rest.put(5, y, fmt.Sprintf("%s %d more above", g.Up, from), theme.Muted.Style())

@@ -2,7 +2,6 @@ package view
 
 import (
 	"zklab/internal/journal"
-	"zklab/tui/layout"
 )
 
 // QueueChosen returns which row of a lock's queue the keys act on: the one
@@ -39,9 +38,9 @@ func QueueNext(f Frame, n int) string {
 // QueueRowAt returns which row is drawn in line y of the queue page, empty when
 // none is.
 func QueueRowAt(f Frame, w, h, y int) string {
-	at := layout.QueuePage(w, h, stepRows(f, w))
+	at := queueLayout(f, w, h)
 	t := newTable(f)
-	step, from, to := window(len(t.rows), at.Table.H-1, t.selected(f.Selected))
+	step, from, to := window(len(t.rows), at.Table.H-1, t.selected(f.Selected), f.Big)
 	y -= at.Table.Y + 1
 	if from > 0 {
 		y--

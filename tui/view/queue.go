@@ -15,7 +15,7 @@ func Queue(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.QueuePage(w, h, stepRows(f, w))
+	at := queueLayout(f, w, h)
 	c := page(f, w, h, th, at.Frame)
 	t := newTable(f)
 	info(c.pane(at.Info), f, t)
@@ -27,7 +27,14 @@ func Queue(f Frame, w, h int, th theme.Theme) string {
 	if !at.Side.Empty() {
 		server(c.pane(at.Side), f, t)
 	}
-	return c.String()
+	return c.done(f)
+}
+
+func queueLayout(f Frame, w, h int) layout.Queue {
+	if f.Big {
+		return layout.BigQueuePage(w, h, stepRows(f, w))
+	}
+	return layout.QueuePage(w, h, stepRows(f, w))
 }
 
 // info is the one line about the lock.
@@ -81,7 +88,7 @@ func woke(w journal.Wake) string {
 // drawTable draws the heading and the part of the rows that fits: all with
 // arrows between them, all without, or a window that follows the selection.
 func drawTable(p pane, f Frame, t table) {
-	cols := columns(p.r.W, t)
+	cols := columns(p.r.W, t, f.Big)
 	for _, c := range cols {
 		c.heading(p)
 	}
@@ -90,7 +97,7 @@ func drawTable(p pane, f Frame, t table) {
 		body.put(5, 1, "nobody is in line", theme.Muted.Style())
 		return
 	}
-	step, from, to := window(len(t.rows), body.r.H, t.selected(f.Selected))
+	step, from, to := window(len(t.rows), body.r.H, t.selected(f.Selected), f.Big)
 	y := 0
 	if from > 0 {
 		body.put(5, y, fmt.Sprintf("%s %d more above", p.th.Glyph.Up, from), theme.Muted.Style())
@@ -123,8 +130,10 @@ func (t table) selected(id string) int {
 
 // window says which of n rows are shown in h lines, around the row sel, and how
 // far apart. A line each is kept for the counts of what is hidden.
-func window(n, h, sel int) (step, from, to int) {
+func window(n, h, sel int, big bool) (step, from, to int) {
 	switch {
+	case big && 4*n-3 <= h:
+		return 4, 0, n
 	case 2*n-1 <= h:
 		return 2, 0, n
 	case n <= h:
@@ -153,8 +162,11 @@ func arrow(p pane, t table, ys map[string]int, i, step, y int) {
 	switch {
 	case w.node == "":
 	case !w.bad:
-		if step == 2 {
-			p.put(5, y-1, g.Waits, theme.Waits.Style())
+		for shaft := y - 1; shaft > y-step+1; shaft-- {
+			p.put(5, shaft, g.Gap, theme.Waits.Style())
+		}
+		if step > 1 {
+			p.put(5, y-step+1, g.Waits, theme.Waits.Style())
 		}
 	default:
 		bracket(p, ys, w, y, step)
@@ -168,7 +180,7 @@ func bracket(p pane, ys map[string]int, w watch, y, step int) {
 	top, shown := ys[w.node]
 	if !shown || top >= y {
 		top = y - step
-		if step == 2 {
+		if step > 1 {
 			p.put(5, y-1, g.Killed+" "+w.text+" is gone", dead)
 		}
 	}

@@ -21,7 +21,7 @@ func Sequence(f Frame, w, h int, th theme.Theme) string {
 	at := layout.Around(w, h, stepRows(f, w))
 	c := page(f, w, h, th, at)
 	sequence(c.pane(at.Body), f)
-	return c.String()
+	return c.done(f)
 }
 
 const (

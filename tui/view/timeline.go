@@ -29,7 +29,7 @@ func Timeline(f Frame, w, h int, th theme.Theme) string {
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
-	return c.String()
+	return c.done(f)
 }
 
 // newest returns the newest outage of a kind that had begun by now.

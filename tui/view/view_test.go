@@ -169,3 +169,22 @@ func TestQueue_scenarioIsDone(t *testing.T) {
 		{Text: "token larger", OK: true}, {Text: "overlap 0: two believed at once", OK: false}}}
 	goldens(t, f, view.Queue)
 }
+
+func TestQueue_menuOverIt(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Menu = &view.Menu{Title: "new contestants", Chosen: 1, Hint: "↑↓ choose  ←→ change  enter do it  esc leave",
+		Rows: []view.MenuRow{{"recipe", "mini"}, {"number", "5"}, {"session", "4s"}, {"hold", "until told"}, {"lock", "/locks/demo"}}}
+	goldens(t, f, view.Queue)
+	many := f
+	many.Menu = &view.Menu{Title: "排他", Rows: make([]view.MenuRow, 90), Chosen: 70}
+	sweep(t, view.Queue, f, many)
+}
+
+func TestQueue_big(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Big = true
+	goldens(t, f, view.Queue)
+	crowd := frame(fixture.Crowd(30), 3)
+	crowd.Big = true
+	sweep(t, view.Queue, f, crowd)
+}

@@ -46,7 +46,7 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
-	return c.String()
+	return c.done(f)
 }
 
 type note struct {

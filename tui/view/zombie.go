@@ -28,7 +28,7 @@ func Zombie(f Frame, w, h int, th theme.Theme) string {
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
-	return c.String()
+	return c.done(f)
 }
 
 // zombieVerdict says in a sentence whether beliefs and server agree.
