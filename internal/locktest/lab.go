@@ -92,6 +92,9 @@ func New(t testing.TB) *Lab {
 // Path is the lock's path: an empty node that stays.
 func (l *Lab) Path() string { return l.path }
 
+// Server is the connect string of the lab's ZooKeeper.
+func (l *Lab) Server() string { return l.server }
+
 // Observer is a connection of the lab's own, straight to the server.
 func (l *Lab) Observer() *zk.Conn { return l.observer }
 
