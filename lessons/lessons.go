@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed [0-9][0-9]-* common
+//go:embed [0-9][0-9]-*/*.md [0-9][0-9]-*/wrong/*.edit common/*.md
 var files embed.FS
 
 // DefaultLang is the language that every text exists in.
@@ -39,16 +39,16 @@ var slugPattern = regexp.MustCompile(`^([0-9][0-9])-[a-z0-9-]+$`)
 // FS returns the embedded files, one folder a lesson.
 func FS() fs.FS { return files }
 
-// Slugs lists the lessons' folders in order.
+// Slugs lists the lessons' folders in order: those that have a text.
 func Slugs() []string {
-	entries, err := fs.ReadDir(files, ".")
-	if err != nil { // an embedded folder can always be read
+	texts, err := fs.Glob(files, "*/lesson."+DefaultLang+".md")
+	if err != nil { // the pattern is well-formed
 		panic(err)
 	}
 	var slugs []string
-	for _, e := range entries {
-		if e.IsDir() && slugPattern.MatchString(e.Name()) {
-			slugs = append(slugs, e.Name())
+	for _, text := range texts {
+		if slug := path.Dir(text); slugPattern.MatchString(slug) {
+			slugs = append(slugs, slug)
 		}
 	}
 	sort.Strings(slugs)

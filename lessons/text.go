@@ -113,11 +113,13 @@ func (l Lesson) WithoutLab() string {
 func (l Lesson) Words() int {
 	words, fenced := 0, false
 	for _, line := range strings.Split(l.Text, "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
-			continue
-		}
-		if !fenced {
+		fence := strings.TrimSpace(line)
+		switch {
+		case fenced:
+			fenced = fence != "```"
+		case strings.HasPrefix(fence, "```"):
+			fenced = true
+		default:
 			words += len(strings.Fields(line))
 		}
 	}

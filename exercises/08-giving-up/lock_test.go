@@ -75,9 +75,10 @@ func TestGivesUpWhileItWaits(t *testing.T) {
 		q.Fail(locktest.Diagnosis{Code: "WRONG-ERROR",
 			Says: fmt.Sprintf("B gave up because its context ended, but Acquire says %q. The caller must find ctx.Err() in the error.", b.Err())})
 	}
-	q.Join("C", "B") // B comes again, with the same lock
+	q.Join("C")
 	q.Release("A")
 	q.MustHold("C")
+	q.Join("B") // once more, with the same lock
 	q.Release("C")
 	q.MustHold("B")
 	q.Release("B")

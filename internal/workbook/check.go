@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"zklab/internal/locktest"
@@ -148,11 +147,20 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	endWithChildren(cmd)
 	cmd.WaitDelay = 2 * time.Second
 	err = cmd.Run()
-	return out.String(), err
+	return shorten(out.String()), err
+}
+
+// maxOutput bounds what is kept of go test's output: its beginning and its end.
+const maxOutput = 64 << 10
+
+func shorten(s string) string {
+	if len(s) <= maxOutput {
+		return s
+	}
+	return s[:maxOutput/2] + "\n… shortened …\n" + s[len(s)-maxOutput/2:]
 }
 
 var (

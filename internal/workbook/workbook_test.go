@@ -1,6 +1,7 @@
 package workbook
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"zklab/internal/locktest"
 	"zklab/internal/zkserver/zktest"
@@ -127,6 +129,39 @@ func TestWorkbook_plainGoTest(t *testing.T) {
 	}
 	if all, err := w.List(); err != nil || all[4].Standing.Attempts != 1 {
 		t.Errorf("%+v, %v", all[4].Standing, err)
+	}
+}
+
+// Some of the tests passing does not solve the exercise.
+func TestWorkbook_someTestsPass(t *testing.T) {
+	w := copyHere(t)
+	right, err := answerOf(lesson05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
+	cmd := exec.Command("go", "test", "-count=1", "-run", "TestOtherChildren", ".")
+	cmd.Dir = filepath.Join(w.Root, "exercises", lesson05)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if all, err := w.List(); err != nil || all[4].Standing.Status != Untouched {
+		t.Errorf("%+v, %v", all[4].Standing, err)
+	}
+}
+
+// A check that is cancelled ends soon and leaves nothing running.
+func TestWorkbook_cancelledCheck(t *testing.T) {
+	w := copyHere(t)
+	w.write(t, lesson05+"/lock.go", "package lock\n\nfunc InFront(string, []string) (string, error) { select {} }\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	start := time.Now()
+	if _, err := w.Check(ctx, "5", Run{}); err == nil || time.Since(start) > 8*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+	if all, err := w.List(); err != nil || all[4].Standing.Attempts != 0 {
+		t.Errorf("a run that was broken off counts: %+v, %v", all[4].Standing, err)
 	}
 }
 
