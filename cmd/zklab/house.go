@@ -66,18 +66,27 @@ func (h *house) close() {
 	}
 }
 
-// recordTo writes the journal to a file as it grows. An existing file is kept:
-// it may be somebody's only copy of a failure.
+// recordTo writes the journal to a file as it grows.
 func (h *house) recordTo(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return usagef("--record %s: the file exists; name a new one, nothing is overwritten", path)
-	}
+	f, err := createNew(path)
 	if err != nil {
-		return usagef("--record: %v", err)
+		return err
 	}
 	h.recorder = startRecorder(h.journal, f)
 	return nil
+}
+
+// createNew makes a file. One that exists is kept: it may be somebody's only
+// copy of a failure.
+func createNew(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil, usagef("%s exists: name a new file, nothing is overwritten", path)
+	}
+	if err != nil {
+		return nil, usagef("the file cannot be made: %v", err)
+	}
+	return f, nil
 }
 
 // recorder copies a journal to a file until it is closed.

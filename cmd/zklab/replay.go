@@ -16,7 +16,7 @@ import (
 )
 
 func (g *global) replayCommand() *cobra.Command {
-	var plainText bool
+	f := &replayFlags{}
 	cmd := &cobra.Command{
 		Use:   "replay FILE|last",
 		Short: "Play a recorded journal: pause, step, scrub, slow down; last is your last failed test",
@@ -25,29 +25,57 @@ exercise's test that failed last. A journal that is cut off or damaged is played
 up to the damage.`,
 		Example: `  zklab demo kill --record kill.ndjson
   zklab replay kill.ndjson
-  zklab replay last --plain`,
+  zklab replay last --plain
+  zklab replay kill.ndjson --cast kill.cast --page timeline     then: asciinema play kill.cast`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.replay(cmd.Context(), args[0], plainText)
+			return g.replay(cmd.Context(), args[0], f)
 		},
 	}
-	cmd.Flags().BoolVar(&plainText, "plain", false, "text, a line for each event")
+	fl := cmd.Flags()
+	fl.BoolVar(&f.plain, "plain", false, "text, a line for each event")
+	fl.StringVar(&f.cast, "cast", "", "write an asciicast v2 to this `file` instead of playing")
+	fl.StringVar(&f.page, "page", tui.PageQueue, "the page to begin with, or to write")
+	fl.StringVar(&f.size, "size", "80x24", "of the asciicast's screen, `WIDTHxHEIGHT`")
 	return cmd
 }
 
-func (g *global) replay(ctx context.Context, name string, plainText bool) error {
+// replayFlags are the flags of `zklab replay`.
+type replayFlags struct {
+	plain      bool
+	cast       string
+	page, size string
+}
+
+func (g *global) replay(ctx context.Context, name string, f *replayFlags) error {
 	events, err := g.readJournal(name)
 	if err != nil {
 		return err
 	}
-	if plainText || !g.terminal() {
+	if f.cast != "" {
+		return g.writeCast(ctx, events, f)
+	}
+	if f.plain || !g.terminal() {
 		g.printAll(events)
 		return nil
 	}
 	return screenError(tui.Run(ctx, tui.Options{
-		Source: tui.FromJournal(journal.Of(events)), Replay: true, Title: "replay " + name,
+		Source: tui.FromJournal(journal.Of(events)), Replay: true, Title: "replay " + name, Page: f.page,
 		Theme: theme.Name(g.theme), ASCII: g.ascii, NoMotion: g.noMotion,
 	}))
+}
+
+// writeCast writes the journal as an asciicast. An existing file is kept.
+func (g *global) writeCast(ctx context.Context, events []journal.Event, f *replayFlags) error {
+	c := tui.Cast{Page: f.page, Title: "zklab", Theme: theme.Name(g.theme), ASCII: g.ascii}
+	if n, err := fmt.Sscanf(f.size, "%dx%d", &c.Width, &c.Height); n != 2 || err != nil || c.Width < 60 || c.Height < 16 || c.Width > 500 || c.Height > 200 {
+		return usagef("--size %s: give WIDTHxHEIGHT, from 60x16 to 500x200", f.size)
+	}
+	out, err := createNew(f.cast)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tui.WriteCast(ctx, out, events, c), out.Close())
 }
 
 // readJournal reads a file, or the last failed run. Damage is told, and what
