@@ -38,7 +38,8 @@ func TestConnect_badArguments(t *testing.T) {
 			t.Errorf("%q: %v, want %v", one.servers, err, one.want)
 		}
 	}
-	if _, err := Connect(nil, "127.0.0.1:1"); !errors.Is(err, ErrBadArgument) { //nolint:staticcheck // on purpose
+	var none context.Context
+	if _, err := Connect(none, "127.0.0.1:1"); !errors.Is(err, ErrBadArgument) {
 		t.Error(err)
 	}
 }

@@ -131,10 +131,3 @@ func (ln *lane) pass(b *baton) bool {
 	t.turn <- b
 	return true
 }
-
-// waiting says whether a goroutine waits for its turn.
-func (ln *lane) waiting() bool {
-	ln.all.mu.Lock()
-	defer ln.all.mu.Unlock()
-	return len(ln.queue) > 0
-}

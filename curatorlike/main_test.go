@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -194,21 +193,6 @@ func awaitState(t testing.TB, states <-chan State, st State) {
 			t.Fatalf("never %v", st)
 		}
 	}
-}
-
-// dialCounter is a dialer whose connections can be refused.
-type dialCounter struct {
-	refuse atomic.Bool
-	dials  atomic.Int32
-}
-
-func (d *dialCounter) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	d.dials.Add(1)
-	if d.refuse.Load() {
-		return nil, errors.New("refused by the test")
-	}
-	var nd net.Dialer
-	return nd.DialContext(ctx, network, addr)
 }
 
 // expire ends the session of the relay's client at the server. The client may
