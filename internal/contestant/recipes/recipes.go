@@ -15,5 +15,7 @@ func All() map[string]contestant.Recipe {
 		"write":           write,
 		"semaphore":       semaphore,
 		"semaphore-mutex": semaphoreMutex,
+		"twice":           twice,
+		"reentrant":       reentrant,
 	}
 }

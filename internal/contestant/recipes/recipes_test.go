@@ -66,6 +66,40 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
+// The same owner gets the library's mutex again; the mini-mutex waits behind itself.
+func TestRecipe_acquiredTwice(t *testing.T) {
+	lock := lockPath(t)
+	l := openLock(t, reentrant, lock)
+	if _, err := l.Acquire(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if line := ephemerals(t, admin(t), lock); len(line) != 1 {
+		t.Errorf("in line: %v, want one node", line)
+	}
+	if err := l.Release(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantEmpty(t, lock)
+	l = openLock(t, twice, lock)
+	ctx, cancel := context.WithCancel(within(t))
+	got := make(chan error, 1)
+	go func() {
+		_, err := l.Acquire(ctx)
+		got <- err
+	}()
+	conn := admin(t)
+	for deadline := time.Now().Add(patience); len(ephemerals(t, conn, lock)) < 2; time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not stand in line a second time")
+		}
+	}
+	cancel()
+	if err := <-got; !errors.Is(err, context.Canceled) {
+		t.Errorf("the second acquire: %v, want it to wait until it is given up", err)
+	}
+	wantEmpty(t, lock)
+}
+
 func forEach(t *testing.T, test func(t *testing.T, r contestant.Recipe)) {
 	for _, name := range []string{"mini", "naive", "unfair", "mutex", "write", "semaphore", "semaphore-mutex"} {
 		t.Run(name, func(t *testing.T) { test(t, All()[name]) })
