@@ -22,9 +22,14 @@ import (
 	"zklab/internal/zkserver/zktest"
 )
 
-// sessionTimeout is what contestants ask for: the smallest that the server
-// gives at its tick of 500 ms.
-const sessionTimeout = time.Second
+const (
+	// sessionTimeout is what contestants of the fault matrix ask for: the smallest
+	// that the server gives at its tick of 500 ms.
+	sessionTimeout = time.Second
+	// calmTimeout is for tests in which no session ends by its timeout, or one
+	// does in good time: a busy machine can be silent for two thirds of a second.
+	calmTimeout = 3 * time.Second
+)
 
 // patience is how long a step of a scenario may take before it counts as
 // stuck. It is far above what a busy machine needs. Flawed locks are given

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"zklab/internal/lockproof"
 	"zklab/internal/lockproof/badlock"
@@ -23,28 +24,28 @@ func (b badSession) Lock(mode lockproof.Mode, path string) lockproof.Lock {
 
 func (b badSession) Close() { b.s.Close() }
 
-func badSuite(name string, permits int, by func(id string) map[lockproof.Mode]makes) suite {
+func badSuite(name string, permits int, timeout time.Duration, by func(id string) map[lockproof.Mode]makes) suite {
 	return suite{name: name, permits: permits, patience: shortPatience, open: func(ctx context.Context, addr, id string) (session, error) {
-		s, err := badlock.Dial(ctx, []string{addr}, sessionTimeout)
+		s, err := badlock.Dial(ctx, []string{addr}, timeout)
 		return badSession{s, by(id)}, err
 	}}
 }
 
 // mutexOf is a suite whose exclusive lock is m.
 func mutexOf(name string, m makes) suite {
-	return badSuite(name, 1, func(string) map[lockproof.Mode]makes {
+	return badSuite(name, 1, calmTimeout, func(string) map[lockproof.Mode]makes {
 		return map[lockproof.Mode]makes{lockproof.Exclusive: m}
 	})
 }
 
 func readWriteOf(name string, read, write makes) suite {
-	return badSuite(name, 1, func(string) map[lockproof.Mode]makes {
+	return badSuite(name, 1, calmTimeout, func(string) map[lockproof.Mode]makes {
 		return map[lockproof.Mode]makes{lockproof.Shared: read, lockproof.Exclusive: write}
 	})
 }
 
 func semaphoreOf(name string, permits int, m func(s *badlock.Session, path string, permits int) lockproof.Lock) suite {
-	return badSuite(name, permits, func(string) map[lockproof.Mode]makes {
+	return badSuite(name, permits, calmTimeout, func(string) map[lockproof.Mode]makes {
 		return map[lockproof.Mode]makes{lockproof.Lease: func(s *badlock.Session, path string) lockproof.Lock { return m(s, path, permits) }}
 	})
 }
@@ -70,7 +71,7 @@ var flaws = []struct {
 	{mutexOf("ignores-own-node-gone", badlock.IgnoresOwnNodeGone), waiterDeleted, rules(lockproof.Overlap)},
 	{mutexOf("never-doubts", badlock.NeverDoubts), holderSilenced, rules(lockproof.Misinformed)},
 	{mutexOf("retries-create-blindly", badlock.RetriesCreateBlindly), createReplyLost, rules(lockproof.Stuck, lockproof.Leftover)},
-	{badSuite("adopts-any-owner", 1, func(id string) map[lockproof.Mode]makes {
+	{badSuite("adopts-any-owner", 1, sessionTimeout, func(id string) map[lockproof.Mode]makes {
 		return map[lockproof.Mode]makes{lockproof.Exclusive: badlock.AdoptsAnyOwner(id)}
 	}), clientReplaced, rules(lockproof.Overlap)},
 	{mutexOf("release-deletes-whoever", badlock.ReleaseDeletesWhoever), releasedLate, rules(lockproof.Overlap)},
@@ -157,13 +158,13 @@ func plainSuite(k kind, permits int) suite {
 func ourSuite(k kind, permits int) suite {
 	switch k {
 	case readWriteKind:
-		return oursOf("curatorlike", permits, ourReadWrite)
+		return calmSuite("curatorlike", permits, ourReadWrite)
 	case semaphoreKind:
-		s := oursOf("curatorlike", permits, ourSemaphore(permits))
+		s := calmSuite("curatorlike", permits, ourSemaphore(permits))
 		s.dirs = semaphoreDirs
 		return s
 	}
-	return oursOf("curatorlike", permits, ourMutex)
+	return calmSuite("curatorlike", permits, ourMutex)
 }
 
 func TestScenarios(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zklab/curatorlike"
 	"zklab/internal/wiretap"
 )
 
@@ -178,8 +177,7 @@ func TestCatalogue_15_suspensionKeepsThePlace(t *testing.T) {
 	c := a.client("c")
 	waiting, node := a.queued(within(t, patience), c.mutex())
 	for range 3 {
-		c.relay.Cut()
-		waitFor(t, patience, "the client is back", func() bool { return c.State() != curatorlike.Suspended })
+		c.cut()
 	}
 	if n := len(a.children()); n != 2 {
 		t.Errorf("%d nodes in the queue, want the holder's and the waiter's", n)

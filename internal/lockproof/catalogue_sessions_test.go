@@ -20,7 +20,7 @@ func TestCatalogue_26_pausedHolderIsFenced(t *testing.T) {
 // even a hold that lasts until Lost ends before anybody else can hold.
 func TestCatalogue_27_lostBeforeTheServerFrees(t *testing.T) {
 	a := bench(t)
-	c := a.client("c")
+	c := a.client("c", curatorlike.WithSessionTimeout(sessionTimeout))
 	m, err := curatorlike.NewMutex(c.Client, a.path, curatorlike.HoldUntilLost())
 	if err != nil {
 		t.Fatal(err)
@@ -155,8 +155,7 @@ func TestCatalogue_33_reconnectKeepsTheLocks(t *testing.T) {
 	h := a.acquires(m)
 	session := c.SessionID()
 	for range 3 {
-		c.relay.Cut()
-		waitFor(t, patience, "the client is back", func() bool { return c.State() == curatorlike.Reconnected && c.relay.Counters().Held == 0 })
+		c.cut()
 	}
 	if c.SessionID() != session {
 		t.Errorf("the session changed from 0x%x to 0x%x", session, c.SessionID())

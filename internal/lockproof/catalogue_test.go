@@ -78,7 +78,7 @@ type client struct {
 func bench(t *testing.T) *arena {
 	t.Helper()
 	t.Parallel()
-	return newArena(t, oursOf("mutex", 1, ourMutex))
+	return newArena(t, calmSuite("mutex", 1, ourMutex))
 }
 
 func (a *arena) client(who string, opts ...curatorlike.Option) *client {
@@ -87,7 +87,7 @@ func (a *arena) client(who string, opts ...curatorlike.Option) *client {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	opts = append([]curatorlike.Option{curatorlike.WithSessionTimeout(sessionTimeout)}, opts...)
+	opts = append([]curatorlike.Option{curatorlike.WithSessionTimeout(calmTimeout)}, opts...)
 	c, err := curatorlike.Connect(within(a.t, patience), relay.Addr(), opts...)
 	if err != nil {
 		a.t.Fatal(err)
@@ -145,6 +145,16 @@ func (c *client) expire() {
 	if err := c.relay.ExpireSession(within(c.a.t, patience)); err != nil {
 		c.a.t.Fatal(err)
 	}
+}
+
+// cut breaks the client's connection and waits until it has another one.
+func (c *client) cut() {
+	c.a.t.Helper()
+	conns := c.relay.Counters().Conns
+	c.relay.Cut()
+	waitFor(c.a.t, patience, "the client is back", func() bool {
+		return c.relay.Counters().Conns > conns && c.State() != curatorlike.Suspended
+	})
 }
 
 // locker is any recipe with one hold.

@@ -99,8 +99,7 @@ func TestCatalogue_24_slowListenersBlockNobody(t *testing.T) {
 	holder := a.acquires(a.client("holder").mutex())
 	waiting, _ := a.queued(within(t, patience), c.mutex())
 	for range 3 {
-		c.relay.Cut()
-		waitFor(t, patience, "the client is back", func() bool { return c.State() == curatorlike.Reconnected })
+		c.cut()
 	}
 	a.releases(holder)
 	a.releases(a.granted(waiting))

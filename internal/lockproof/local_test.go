@@ -19,7 +19,9 @@ func TestGoroutines_2clients_5goroutinesEach(t *testing.T) {
 		r := &recipes[i]
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			a := newArena(t, r.suite())
+			s := calmSuite(r.name, r.permits, r.make)
+			s.dirs = r.dirs
+			a := newArena(t, s)
 			ctx := within(t, 3*patience)
 			var all sync.WaitGroup
 			for c := range 2 {
@@ -55,7 +57,7 @@ func TestGoroutines_2clients_5goroutinesEach(t *testing.T) {
 func TestNoTrace_closedAndRevoked(t *testing.T) {
 	leavesNothing(t)
 	t.Run("closed", func(t *testing.T) {
-		a := newArena(t, oursOf("mutex", 1, ourMutex))
+		a := newArena(t, calmSuite("mutex", 1, ourMutex))
 		holder := a.acquires(a.client("holder").mutex())
 		c := a.client("c")
 		waiting, _ := a.queuedBehind(c.mutex())
@@ -75,7 +77,7 @@ func TestNoTrace_closedAndRevoked(t *testing.T) {
 		a.clean()
 	})
 	t.Run("revoked", func(t *testing.T) {
-		a := newArena(t, oursOf("mutex", 1, ourMutex))
+		a := newArena(t, calmSuite("mutex", 1, ourMutex))
 		h := a.acquires(a.client("holder").mutex())
 		waiting, _ := a.queuedBehind(a.client("next").mutex())
 		h.OnRevoke(func(h *curatorlike.Hold) { _ = h.Release(context.Background()) })

@@ -441,12 +441,19 @@ var flawed = []struct {
 	{flawedRecipe("wakes-and-enters", badlock.WakesAndEnters), "clean close", 1, lockproof.Overlap},
 	{flawedRecipe("token-from-version", badlock.TokenFromVersion), "SIGSTOP > T+tick", 0, lockproof.Tokens},
 	{flawedRecipe("never-doubts", badlock.NeverDoubts), "black hole > T", 0, lockproof.Misinformed},
-	{flawedRecipe("plain", badlock.Sound), "create reply lost", 1, lockproof.Leftover},
+	{flawedRecipe("plain", badlock.Sound), "create reply lost", 1, lockproof.WrongVerdict},
 	{flawedRecipe("plain", badlock.Sound), "list reply lost", 1, lockproof.WrongVerdict},
 }
 
+// shortMutex is a flawed lock with sessions as short as those of the matrix.
+func shortMutex(m makes) suite {
+	return badSuite("flawed", 1, sessionTimeout, func(string) map[lockproof.Mode]makes {
+		return map[lockproof.Mode]makes{lockproof.Exclusive: m}
+	})
+}
+
 func flawedRecipe(name string, m makes) *recipe {
-	return &recipe{name: name, open: mutexOf(name, m).open, permits: 1, nodes: []string{"/_c_"}, lists: true,
+	return &recipe{name: name, open: shortMutex(m).open, permits: 1, nodes: []string{"/_c_"}, lists: true,
 		victim: lockproof.Exclusive, rival: lockproof.Exclusive}
 }
 

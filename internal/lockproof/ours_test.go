@@ -41,6 +41,11 @@ func oursOf(name string, permits int, recipe recipeOf, opts ...curatorlike.Optio
 	}}
 }
 
+// calmSuite is a suite whose sessions do not end by a busy machine.
+func calmSuite(name string, permits int, recipe recipeOf) suite {
+	return oursOf(name, permits, recipe, curatorlike.WithSessionTimeout(calmTimeout))
+}
+
 // asLock makes a lock under test of a lock of curatorlike.
 func asLock(l interface {
 	Acquire(ctx context.Context) (*curatorlike.Hold, error)

@@ -131,7 +131,7 @@ func holderSilenced(a *arena) {
 	holder.relay.Heal()
 	select {
 	case <-holder.done:
-	case <-time.After(3 * time.Second):
+	case <-time.After(a.patience):
 		a.violated(lockproof.Misinformed, "the holder still believes, seconds after its session ended")
 	}
 	next.goes()
@@ -348,7 +348,7 @@ func deletedUnseen(a *arena) {
 	case <-gone.entered:
 	case err := <-gone.done:
 		gone.done <- err
-	case <-time.After(sessionTimeout + moment): // the slowest client is back by then
+	case <-time.After(calmTimeout / 2): // the slowest client is back by then
 	}
 	last.goes()
 	close(gone.stay)
