@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"time"
-
-	"zklab/tui/view"
 )
 
 // Control acts on the contestants. Its methods are called from commands, at
@@ -35,19 +33,6 @@ type Crowd interface {
 	ReleaseAll(ctx context.Context) error
 	// Grow adds n waiters to every lock; a negative n takes some away.
 	Grow(ctx context.Context, n int) error
-}
-
-// Script is a scenario that is run step by step. Its methods may be called
-// concurrently.
-type Script interface {
-	// Steps tells where the scenario is. It never waits for a step.
-	Steps() view.Steps
-	// Next runs the next step. It returns when the step's event has come, when
-	// the step failed, or when ctx ends. With a question open, it runs the step
-	// without an answer.
-	Next(ctx context.Context) error
-	// Answer answers the open question; choice counts from 1.
-	Answer(ctx context.Context, choice int) error
 }
 
 // Sandbox is a Control that can do anything to anyone, for the sandbox.

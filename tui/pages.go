@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"zklab/internal/recipe"
 	"zklab/tui/theme"
 	"zklab/tui/view"
@@ -113,28 +111,6 @@ func outageDue(m *model, now time.Time) time.Time {
 		return now.Add(m.tick())
 	}
 	return time.Time{}
-}
-
-// autoEvery is how often the herd page releases by itself.
-const autoEvery = 1200 * time.Millisecond
-
-func herdDue(m *model, now time.Time) time.Time {
-	if !m.o.NoMotion && view.HerdLights(&m.live, now) {
-		return now.Add(herdTick)
-	}
-	if m.auto {
-		return m.autoAt
-	}
-	return time.Time{}
-}
-
-// autoRelease releases both holders when it is time to.
-func (m *model) autoRelease(now time.Time) tea.Cmd {
-	if !m.auto || m.page.name != PageHerd || m.still || now.Before(m.autoAt) {
-		return nil
-	}
-	m.autoAt = now.Add(autoEvery)
-	return releaseAll(m)
 }
 
 func severalQueues(m *model) bool { return len(m.live.Locks) > 1 }

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -80,16 +81,30 @@ func exact(t *testing.T, out string, w, h int) {
 	}
 }
 
-// sweep draws a page in all sizes from 20x5 to 200x60, on a grid.
+// sweep draws a page in all sizes from 20x5 to 200x60, or, unless ZKLAB_LONG is
+// set, in those around which a page changes.
 func sweep(t *testing.T, draw drawn, frames ...view.Frame) {
 	t.Helper()
+	widths := []int{20, 40, 59, 60, 61, 75, 76, 80, 99, 119, 120, 121, 140, 200}
+	heights := []int{5, 15, 16, 17, 19, 20, 24, 29, 30, 35, 36, 45, 60}
+	if os.Getenv("ZKLAB_LONG") != "" {
+		widths, heights = upTo(20, 200), upTo(5, 60)
+	}
 	for _, f := range frames {
-		for w := 20; w <= 200; w += 9 {
-			for h := 5 + w%3; h <= 60; h += 3 {
+		for _, w := range widths {
+			for _, h := range heights {
 				exact(t, draw(f, w, h, looks["mono"]), w, h)
 			}
 		}
 	}
+}
+
+func upTo(from, to int) []int {
+	var all []int
+	for i := from; i <= to; i++ {
+		all = append(all, i)
+	}
+	return all
 }
 
 func TestQueue_fiveInLine(t *testing.T) { goldens(t, frame(fixture.Queue(), 42.3), view.Queue) }

@@ -1,0 +1,54 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+
+	"zklab/internal/journal"
+	"zklab/tui"
+	"zklab/tui/internal/fixture"
+)
+
+func recorded() []journal.Event {
+	s := fixture.Queue()
+	s.At(38.01).Add(journal.Event{By: journal.Lab, Type: journal.Step, Text: "the holder releases"})
+	events := s.Events
+	last := events[len(events)-1]
+	for i, e := range events { // in order of time
+		if e.At.After(last.At) {
+			events = append(events[:i:i], append([]journal.Event{last}, events[i:len(events)-1]...)...)
+			break
+		}
+	}
+	return events
+}
+
+func TestRun_replay_playsStepsAndMarks(t *testing.T) {
+	alone(t, tui.Options{Source: tui.FromJournal(journal.Of(recorded())), Replay: true}, func(t *testing.T, s *screen) {
+		s.await("▷ replay", "t+1.", "of 41.8 s", "1 in line")
+		s.press("+", "+", "+", "+")
+		s.await("replay 16x")
+		s.await("‖ paused", "5 in line", "41.8 of 41.8 s")
+		s.press("\x1b[5~") // page up: the mark before
+		s.await("t+38.0s", "the holder releases")
+		s.press(".")
+		s.await("4 in line", "41  amber", "▶ HOLDS")
+		s.press(",", ",")
+		s.await("5 in line")
+		s.press("\x1b[H")
+		s.await("t+0.0s")
+		s.press("-", "-", "-", "-", "-", "-", "-", "-", " ")
+		s.await("replay 0.125x", "t+0.5s")
+	})
+}
+
+func TestRun_replay_nobodyCanBeActedOn(t *testing.T) {
+	alone(t, tui.Options{Source: tui.FromJournal(journal.Of(recorded())), Replay: true}, func(t *testing.T, s *screen) {
+		s.await("1 in line")
+		if text := s.text(); strings.Contains(text, "kill -9 2") || strings.Contains(text, "n join") {
+			t.Errorf("keys that act are offered:\n%s", text)
+		}
+		s.press("k", "n", "r")
+		s.await("1 in line")
+	})
+}

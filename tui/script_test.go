@@ -1,0 +1,87 @@
+package tui_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"zklab/tui"
+	"zklab/tui/internal/fixture"
+	"zklab/tui/view"
+)
+
+// steps is a scenario of two steps, the first with a question.
+type steps struct {
+	mu     sync.Mutex
+	now    view.Steps
+	finish chan struct{}
+}
+
+func (s *steps) Steps() view.Steps {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+func (s *steps) set(f func(*view.Steps)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.now)
+}
+
+func (s *steps) Next(ctx context.Context) error {
+	s.set(func(v *view.Steps) { v.At, v.Running, v.Question, v.Waiting = 1, true, "", "its session to expire" })
+	select {
+	case <-s.finish:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.set(func(v *view.Steps) {
+		v.Running, v.Done, v.Waiting = false, true, ""
+		v.Results = []view.Result{{Text: "wakes 1", OK: true}, {Text: "overlap 0: found 2", OK: false}}
+	})
+	return nil
+}
+
+func (s *steps) Answer(_ context.Context, choice int) error {
+	s.set(func(v *view.Steps) { v.Answer, v.Right = choice, 2 })
+	return nil
+}
+
+func TestRun_script_predictStepAndResults(t *testing.T) {
+	lab := fixture.NewLab(time.Now)
+	_ = lab
+	script := &steps{now: view.Steps{Of: 1, Text: "The holder gets kill -9.", Question: "When does the next one hold?",
+		Choices: []string{"at once", "when the session has run out"}}}
+	live(t, five, tui.Options{Script: script}, func(t *testing.T, lab *fixture.Lab, s *screen) {
+		script.finish = make(chan struct{})
+		s.await("The holder gets kill -9.", "predict: When does", "1-9 predict")
+		s.press("1")
+		s.await("✗ 1 at once", "✓ 2 when the session")
+		s.press(keyEnter)
+		s.await("waiting for: its session to expire")
+		close(script.finish)
+		s.await("✓ wakes 1", "✗ overlap 0: found 2", "1 of 2 as expected")
+	})
+}
+
+func TestRun_script_quitWhileAStepWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lab := fixture.NewLab(time.Now, five...)
+		script := &steps{finish: make(chan struct{}), now: view.Steps{Of: 1, Text: "a step that never ends"}}
+		s := show(t, t.Context(), 80, 24, tui.Options{Source: tui.FromJournal(lab.Journal), Script: script})
+		s.await("a step that never ends")
+		s.press(keyEnter)
+		s.await("waiting for")
+		began := time.Now()
+		s.press("q")
+		if err := s.wait(); err != nil {
+			t.Errorf("quit: %v", err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("quitting took %v", took)
+		}
+	})
+}
