@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -149,9 +150,26 @@ func (n *node) stat(ctx context.Context) (*zk.Stat, error) {
 		case err == nil:
 			return stat, nil
 		case errors.Is(err, zk.ErrNoNode):
-			return nil, ErrNodeDeleted
+			return nil, n.whyGone(ctx)
 		case answered(err) || strange(err) || interrupted(ctx, n.s):
 			return nil, err
+		}
+	}
+}
+
+// whyGone tells apart why the node does not exist: with the session the
+// server deletes its nodes too, and their watches fire before it says so.
+func (n *node) whyGone(ctx context.Context) error {
+	for {
+		if _, err := n.s.awaitLink(ctx); err != nil {
+			return err
+		}
+		_, err := call(ctx, n.s, func(c *zk.Conn) (string, error) { return c.Sync(n.syncPath()) })
+		if err == nil {
+			return ErrNodeDeleted
+		}
+		if interrupted(ctx, n.s) || !n.s.pause(5*time.Millisecond) {
+			return err
 		}
 	}
 }

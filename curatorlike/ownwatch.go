@@ -51,7 +51,7 @@ func (g *grant) follow(n *node) {
 		select {
 		case e, ok := <-w.ch:
 			if w.note(e, ok) == zk.EventNodeDeleted {
-				g.deleted()
+				g.deleted(n)
 				return
 			}
 			w = nil
@@ -73,7 +73,7 @@ func (g *grant) rearm(n *node) *nodeWatch {
 		case err == nil:
 			return w
 		case errors.Is(err, zk.ErrNoNode):
-			g.deleted()
+			g.deleted(n)
 			return nil
 		case answered(err) || interrupted(g.ctx, g.s):
 			return nil
@@ -81,13 +81,16 @@ func (g *grant) rearm(n *node) *nodeWatch {
 	}
 }
 
-func (g *grant) deleted() {
+// deleted ends the grant at once, and finds out afterwards whether somebody
+// deleted the node or the session has ended with it.
+func (g *grant) deleted(n *node) {
+	g.check()
 	if g.ctx.Err() != nil {
-		return // by ourselves
+		return // by ourselves, or no longer certain anyhow
 	}
-	g.noteLost(ErrNodeDeleted)
 	g.end(ErrNodeDeleted)
 	g.lostNodes()
+	g.noteLost(n.whyGone(context.Background())) // bounded by the session
 }
 
 func (g *grant) revoked() {

@@ -211,14 +211,12 @@ func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases [
 		}
 		kids, err := s.watchChildren(dir).wait(ctx, s)
 		switch {
-		case err == nil && !holdAll(kids.names, leases):
-			return ErrNodeDeleted
+		case err == nil && !holdAll(kids.names, leases) || errors.Is(err, zk.ErrNoNode):
+			return leases[0].whyGone(ctx)
 		case err == nil && countLeases(kids.names) <= max:
 			return nil
 		case err == nil && once:
 			return ErrBusy
-		case errors.Is(err, zk.ErrNoNode):
-			return ErrNodeDeleted
 		case answered(err) && err != nil || interrupted(ctx, s):
 			return err
 		case err != nil || kids.watch.epoch != epoch:

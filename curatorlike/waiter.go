@@ -69,6 +69,8 @@ func (w *waiter) wait(ctx context.Context, once bool, accept func() bool) error 
 			if err := w.restart(ctx); err != nil {
 				return err
 			}
+		case errors.Is(err, ErrNodeDeleted):
+			return w.n.whyGone(ctx)
 		case err != nil:
 			return err
 		case done && accept():
