@@ -18,9 +18,9 @@ type grant struct {
 	acquired  time.Time
 	ctx       context.Context // ends when the grant is over or no longer certain
 	cancel    context.CancelCauseFunc
-	freeLane  func(*baton) // lets the next goroutine of this client go on
-	forget    func()       // takes the grant out of the table of owners
-	handoffs  int          // how many more times the node may be passed on locally
+	pass      func(*baton) bool // lets the next goroutine of this client go on; false when there is none
+	forget    func()            // takes the grant out of the table of owners
+	handoffs  int               // how many more times the node may be passed on locally
 	passes    int
 	under     *grant   // the read grant below an upgraded write grant
 	rw        *RWMutex // the lock, if it is one for readers and writers
@@ -42,7 +42,7 @@ type grant struct {
 func newGrant(ctx context.Context, c *Client, path string, o lockOptions, owner Owner, nodes ...*node) *grant {
 	g := &grant{c: c, s: nodes[0].s, nodes: nodes, path: path, owner: owner, untilLost: o.untilLost,
 		handoffs: o.handoffs, acquired: c.opts.clock.Now(), count: 1,
-		freeLane: func(*baton) {}, forget: func() {}}
+		pass: func(*baton) bool { return false }, forget: func() {}}
 	for _, n := range nodes {
 		g.token = max(g.token, n.token)
 	}
@@ -72,7 +72,7 @@ func (g *grant) gone() {
 }
 
 func (g *grant) lostNodes() {
-	g.free(nil)
+	g.free()
 	for _, n := range g.nodes {
 		if n.onGone != nil {
 			n.onGone()
@@ -80,15 +80,9 @@ func (g *grant) lostNodes() {
 	}
 }
 
-func (g *grant) free(b *baton) {
-	used := false
-	g.freed.Do(func() {
-		used = true
-		g.freeLane(b)
-	})
-	if !used && b != nil {
-		g.c.cleaner.take(b.n)
-	}
+// free gives the lane up, once.
+func (g *grant) free() {
+	g.freed.Do(func() { g.pass(nil) })
 }
 
 func (g *grant) noteLost(why error) {
@@ -155,7 +149,7 @@ func (g *grant) release(ctx context.Context) error {
 	for i, n := range g.nodes {
 		deletes[i] = n.launchDelete()
 	}
-	g.free(nil)
+	g.free()
 	var failed error
 	for i, n := range g.nodes {
 		_, err := deletes[i].wait(ctx, g.s)
@@ -185,8 +179,7 @@ func (g *grant) passOn() bool {
 	}
 	passed := false
 	g.freed.Do(func() {
-		g.freeLane(&baton{n: g.nodes[0], passes: g.passes + 1})
-		passed = true
+		passed = g.pass(&baton{n: g.nodes[0], passes: g.passes + 1})
 	})
 	return passed
 }

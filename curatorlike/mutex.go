@@ -148,7 +148,7 @@ func (m *Mutex) contend(ctx context.Context, ln *lane, owner Owner, once bool) (
 
 // bind ties the grant to its lane.
 func (m *Mutex) bind(g *grant, ln *lane) {
-	g.freeLane = ln.leave
+	g.pass = ln.pass
 	g.forget = func() {
 		ln.forget(g)
 		ln.part()

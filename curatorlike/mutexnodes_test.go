@@ -158,6 +158,14 @@ func TestMutex_localHandoffs_bound2(t *testing.T) {
 		t.Fatal(first, tokens)
 	}
 	awaitEmpty(t, z, path)
+
+	alone := must[*Hold](t)(m.Acquire(ctx)) // nobody to hand it on to
+	if err := alone.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if names, _, err := z.Children(fullPath(t, path)); len(names) > 0 {
+		t.Fatal("when Release has returned the node is gone:", names, err)
+	}
 }
 
 // TestMutex_containerParents: the directory is one that the server deletes.
