@@ -32,7 +32,7 @@ type Client struct {
 }
 
 // Client connects a client and waits until it has a session.
-func (l *Lab) Client(name string) *Client { return l.ClientFor(name, Session) }
+func (l *Lab) Client(name string) *Client { return l.ClientFor(name, l.session) }
 
 // ClientFor is Client with a session timeout to ask for.
 func (l *Lab) ClientFor(name string, session time.Duration) *Client {

@@ -40,9 +40,27 @@ func (c *Client) Armed() []Watch {
 			armed = disarm(armed, s.Node, s.Op)
 		case journal.ConnClosed:
 			armed = nil
+		case journal.Request:
+			armed = append(armed, setAgain(s)...)
 		}
 	}
 	return armed
+}
+
+// setAgain lists the watches that a client sets again after it came back.
+func setAgain(s Seen) []Watch {
+	if s.Frame == nil || s.Frame.Watches == nil {
+		return nil
+	}
+	var again []Watch
+	for kind, nodes := range map[journal.WatchKind][]string{
+		journal.DataWatch: s.Frame.Watches.Data, journal.ExistsWatch: s.Frame.Watches.Exists, journal.ChildWatch: s.Frame.Watches.Children,
+	} {
+		for _, node := range nodes {
+			again = append(again, Watch{node, kind})
+		}
+	}
+	return again
 }
 
 // disarm takes away the watches that an event has used up.

@@ -17,8 +17,10 @@ import (
 	"zklab/internal/zkserver"
 )
 
-// Session is the session timeout that clients ask for unless told otherwise.
-const Session = 2 * time.Second
+// Session is the session timeout that clients ask for unless told otherwise. It is
+// long enough for a machine with too much to do; nothing waits for it, since Kill
+// and Expire end a session at once.
+const Session = 6 * time.Second
 
 // Quiet is how long nothing may move before the watchdog says that nothing will
 // move any more.
@@ -42,6 +44,7 @@ type Lab struct {
 	failed   bool
 	names    *namer
 	quiet    time.Duration
+	session  time.Duration
 
 	sampler sync.WaitGroup
 	stir    chan struct{} // the queue may have changed
@@ -73,6 +76,7 @@ func New(t testing.TB) *Lab {
 		path:    fmt.Sprintf("%s/%s-%d", ensemble.Chroot(), exercise(), labs.Add(1)),
 		names:   newNamer(),
 		quiet:   Quiet,
+		session: Session,
 		changed: make(chan struct{}),
 		stir:    make(chan struct{}, 1),
 	}
@@ -101,6 +105,10 @@ func (l *Lab) Observer() *zk.Conn { return l.observer }
 // Patient makes the watchdog wait for so long before it says that nothing
 // moves any more: for tests that wait until a session ends by itself.
 func (l *Lab) Patient(quiet time.Duration) { l.quiet = quiet }
+
+// Sessions sets the timeout that clients made from now on ask for: for tests that
+// wait until a session runs out.
+func (l *Lab) Sessions(timeout time.Duration) { l.session = timeout }
 
 // Children lists the lock path as the server has it, in alphabetical order.
 func (l *Lab) Children() []string {

@@ -150,6 +150,25 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// A client that comes back has its watches again, and that is no step of its own.
+func TestEvidence_afterReconnect(t *testing.T) {
+	l := New(t)
+	a, b := l.Client("A"), l.Client("B")
+	node := create(t, a, "x")
+	if _, _, _, err := b.Conn.GetW(node); err != nil {
+		t.Fatal(err)
+	}
+	l.Flush()
+	start := time.Now()
+	b.Cut()
+	if !l.Until(func() bool { return len(b.Armed()) == 1 && b.WouldWake(node) }) {
+		t.Errorf("armed after coming back: %v", b.Armed())
+	}
+	if steps := l.Steps(start, Both(By("B"), Not(Doing("cut")))); len(steps) > 0 {
+		t.Errorf("%+v", steps)
+	}
+}
+
 func TestPolls(t *testing.T) {
 	l := New(t)
 	a := l.Client("A")

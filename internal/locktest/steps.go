@@ -126,6 +126,7 @@ func verb(s Seen) string {
 // opName is the operation as go-zookeeper calls it: a trailing W asks for a watch.
 func opName(e Seen) string {
 	name := map[string]string{
+		"setWatches": "", "setWatches2": "", // the client library's own doing
 		"getData": "get", "getChildren": "children", "getChildren2": "children", "setData": "set",
 		"create2": "create", "createContainer": "create", "closeSession": "",
 	}
@@ -133,7 +134,7 @@ func opName(e Seen) string {
 	if !ok {
 		op = e.Op
 	}
-	if e.Asked {
+	if e.Asked && op != "" {
 		op += "W"
 	}
 	return op

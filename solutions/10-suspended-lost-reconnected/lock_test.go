@@ -40,6 +40,7 @@ type holder struct {
 
 func newHolder(t *testing.T) *holder {
 	q := locktest.NewQueue(t, func(conn *zk.Conn, path string) locktest.Locker { return minimutex.New(conn, path) })
+	q.Sessions(2 * time.Second) // these tests wait until it runs out
 	q.Join("A", "B")
 	h := &holder{Queue: q, t: t, a: q.Member("A"), b: q.Member("B")}
 	for _, s := range q.All() {
