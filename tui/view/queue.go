@@ -60,17 +60,24 @@ func info(p pane, f Frame, t table) {
 	}
 }
 
-// watchCounts counts the watches at the server. Child watches are known only as
-// the difference between all watches and the data watches.
+// watchCounts counts the watches of a lock's members. The server tells of child
+// watches only in the number of all its watches: with one lock that is the
+// difference to its data watches, with several only the wire tells whose.
 func watchCounts(f Frame, l journal.LockState) (data int, child string) {
+	wire := 0
 	for _, p := range l.Queue {
 		for _, w := range p.Watches {
-			if w.Kind != journal.ChildWatch {
+			if w.Kind == journal.ChildWatch {
+				wire++
+			} else {
 				data++
 			}
 		}
 	}
-	if f.State.WatchCount < data {
+	switch {
+	case len(f.State.Locks) > 1:
+		return data, strconv.Itoa(wire)
+	case f.State.WatchCount < data:
 		return data, "?"
 	}
 	return data, strconv.Itoa(f.State.WatchCount - data)

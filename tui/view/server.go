@@ -41,27 +41,41 @@ func (p pane) branch(y int, title string) {
 	}
 }
 
+// watchers lists the data watches that the server lists. It never lists child
+// watches: those are counted below, as the wire tells of them.
 func watchers(p pane, t table) {
-	g, y := p.th.Glyph, 0
+	wire, y := 0, 0
 	for _, r := range t.rows {
-		w := r.watch(t)
-		if r.ghost != nil || w.none {
+		for _, w := range r.place.Watches {
+			if w.By != journal.Server {
+				wire++
+			}
+		}
+	}
+	list := p
+	if wire > 0 {
+		list = p.sub(0, 0, p.r.W, p.r.H-1)
+		p.fit(1, p.r.H-1, p.r.W-2, plural(wire, "watch", "watches")+" more, by the wire alone", theme.Muted.Style())
+	}
+	for _, r := range t.rows {
+		if r.ghost != nil {
 			continue
 		}
-		if y+2 > p.r.H {
-			more(p, "watchers")
-			return
+		for _, w := range r.place.Watches {
+			if w.By != journal.Server {
+				continue
+			}
+			if y+2 > list.r.H {
+				more(list, "watchers")
+				return
+			}
+			list.fit(1, y, p.r.W-2, p.th.Glyph.Ellipsis+tail(w.Node, 15), theme.Text.Style())
+			list.fit(6, y+1, p.r.W-7, fmt.Sprintf("%s %s  (%s)", p.th.Glyph.Child, r.place.Session, r.who()), theme.Waits.Style())
+			y += 2
 		}
-		node := w.node
-		if node == "" {
-			node = t.lock.Path
-		}
-		p.fit(1, y, p.r.W-2, g.Ellipsis+tail(node, 15), theme.Text.Style())
-		p.fit(6, y+1, p.r.W-7, fmt.Sprintf("%s %s  (%s)", g.Child, r.place.Session, r.who()), theme.Waits.Style())
-		y += 2
 	}
 	if y == 0 {
-		p.put(1, 0, "no watches", theme.Muted.Style())
+		list.put(1, 0, "no data watches", theme.Muted.Style())
 	}
 }
 

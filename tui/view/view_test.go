@@ -203,3 +203,14 @@ func TestQueue_big(t *testing.T) {
 	crowd.Big = true
 	sweep(t, view.Queue, f, crowd)
 }
+
+func TestQueue_childWatches_areNotSaidToBeListedByTheServer(t *testing.T) {
+	f := frame(fixture.Herd(6, 0), 5)
+	f.Lock = fixture.NaiveLock
+	out := ansi.Strip(view.Queue(f, 140, 45, looks["mono"]))
+	for _, want := range []string{"no data watches", "5 watches more, by the wire alone", "▲ parent", "0 data, 5 child"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
