@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"zklab/internal/journal"
 	"zklab/internal/journal/plain"
 	"zklab/tui/theme"
@@ -32,12 +34,42 @@ type Cast struct {
 // which it changed, and a mark at each step. It stops early when ctx ends. The
 // error is of ctx, of w, or says what is wrong with the options.
 func WriteCast(ctx context.Context, w io.Writer, events []journal.Event, c Cast) error {
-	o, err := Options{Source: FromJournal(journal.Of(events)), Page: c.Page, Lock: c.Lock, Title: c.Title, Theme: c.Theme}.withDefaults()
+	r, err := newRecorder(ctx, w, events, c)
 	if err != nil {
 		return err
 	}
+	if err := r.record(ctx, events); err != nil {
+		return err
+	}
+	return r.out.Flush()
+}
+
+// Picture draws a journal's page at one moment as plain text, for a document.
+// Nothing in it moves. The error says what is wrong with the options.
+func Picture(events []journal.Event, at time.Time, c Cast) (string, error) {
+	c.Theme = theme.Mono
+	r, err := newRecorder(context.Background(), io.Discard, events, c)
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for n < len(events) && !events[n].At.After(at) {
+		n++
+	}
+	if err := r.frame(events[:n], at, 0); err != nil {
+		return "", err
+	}
+	r.m.moving = motions{}
+	return ansi.Strip(r.m.draw()), nil
+}
+
+func newRecorder(ctx context.Context, w io.Writer, events []journal.Event, c Cast) (*recorder, error) {
+	o, err := Options{Source: FromJournal(journal.Of(events)), Page: c.Page, Lock: c.Lock, Title: c.Title, Theme: c.Theme}.withDefaults()
+	if err != nil {
+		return nil, err
+	}
 	if !pages[o.Page].turns {
-		return fmt.Errorf("tui: page %q cannot be recorded: it shows more than a journal", o.Page)
+		return nil, fmt.Errorf("tui: page %q cannot be recorded: it shows more than a journal", o.Page)
 	}
 	if c.Width <= 0 || c.Height <= 0 {
 		c.Width, c.Height = 80, 24
@@ -48,10 +80,7 @@ func WriteCast(ctx context.Context, w io.Writer, events []journal.Event, c Cast)
 	r := &recorder{out: bufio.NewWriter(w), c: c, m: newModel(ctx, o), told: plain.New(plain.Story), tracer: trace.New(), fold: journal.NewFolder()}
 	r.m.w, r.m.h = c.Width, c.Height
 	r.m.theme = theme.New(o.Theme, theme.Full, c.ASCII)
-	if err := r.record(ctx, events); err != nil {
-		return err
-	}
-	return r.out.Flush()
+	return r, nil
 }
 
 // recorder draws a journal at the pace of its own time.

@@ -1,15 +1,13 @@
 package tui_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/charmbracelet/x/vt"
 
 	"zklab/tui"
+	"zklab/tui/internal/fixture"
 )
 
 func TestWriteCast_playsOnATerminal(t *testing.T) {
@@ -66,5 +64,21 @@ func TestWriteCast_pageThatShowsMoreThanAJournal(t *testing.T) {
 	var out bytes.Buffer
 	if err := tui.WriteCast(t.Context(), &out, recorded(), tui.Cast{Page: tui.PageHome}); err == nil {
 		t.Error("the home page was recorded")
+	}
+}
+
+func TestPicture_isPlainText(t *testing.T) {
+	events := recorded()
+	out, err := tui.Picture(events, fixture.At(41.5), tui.Cast{Lock: fixture.Demo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"5 in line", "‖ STOPPED", "▶ HOLDS", "+ 41.20s"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("there are escape sequences in it")
 	}
 }
