@@ -44,6 +44,8 @@
 //	queue N         nodes in line                 settled N     N in line, all watches set,
 //	holders N       by the server                               all readings newer than that
 //	believers N     who believe so                overlap N     times that two believed so at once
+//	rate N          acquisitions a second in this step, from its first grant to its last,
+//	                rounded up
 //	wakes N         watches that the last release fired, by the server's counters
 //	written N       writes that the resource took
 //	refused N       writes that it refused

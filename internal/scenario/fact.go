@@ -118,6 +118,7 @@ var measures = map[string]func(r *Runner, s journal.State) (n int, known bool, i
 		return r.watch.overlaps, true, fmt.Sprintf("%d times two believed at once that they hold, last %s", r.watch.overlaps, r.watch.overlap)
 	},
 	"wakes": wakes,
+	"rate":  rate,
 	"written": func(_ *Runner, s journal.State) (int, bool, string) {
 		n := 0
 		for _, c := range s.Contestants {
