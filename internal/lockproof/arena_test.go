@@ -149,7 +149,13 @@ func (p *player) name() string { return p.member.Who }
 
 func (p *player) network() *wiretap.Relay { return p.relay }
 
-func (p *player) release() { close(p.stay) }
+func (p *player) release() {
+	select {
+	case <-p.stay: // told before
+	default:
+		close(p.stay)
+	}
+}
 
 func (p *player) granted() <-chan struct{} { return p.entered }
 

@@ -82,10 +82,17 @@ func hole(d time.Duration) func(b *bout) {
 	}
 }
 
+// stop stops the victim. A waiter's turn comes meanwhile: what it reads first
+// when it wakes up is that its predecessor is gone.
 func stop(d time.Duration) func(b *bout) {
 	return func(b *bout) {
 		p := b.victim.(*process)
 		p.signal(syscall.SIGSTOP)
+		if b.role == asWaiter {
+			for _, h := range b.others[:b.holders] {
+				h.release()
+			}
+		}
 		time.Sleep(d)
 		p.release() // it finds this in its pipe when it wakes up, and may act on it
 		p.signal(syscall.SIGCONT)
@@ -138,6 +145,8 @@ type bout struct {
 	round  int
 	victim contestant
 	others []contestant // in the order in which they stand
+	// holders is how many of the others hold while the victim waits.
+	holders int
 }
 
 func newBout(t testing.TB, r *recipe, f *fault, round int) *bout {
@@ -166,11 +175,11 @@ func (b *bout) setUp() {
 		b.waits("rival2", b.recipe.victim)
 		return
 	}
-	holders := 1
+	b.holders = 1
 	if b.recipe.victim == lockproof.Lease {
-		holders = b.recipe.permits
+		b.holders = b.recipe.permits
 	}
-	for i := range holders {
+	for i := range b.holders {
 		b.holds(fmt.Sprintf("holder%d", i), b.recipe.rival)
 	}
 	b.victimWaits()
@@ -260,8 +269,7 @@ func (b *bout) finish() {
 	if b.fault.late != nil {
 		b.fault.late(b)
 	}
-	stopped := b.fault.process && strings.HasPrefix(b.fault.name, "SIGSTOP")
-	if !stopped && !b.fault.ends { // a stopped one was told before it woke up
+	if !b.fault.ends {
 		b.victim.release()
 	}
 	for _, o := range b.others {

@@ -197,7 +197,7 @@ func obey(m lockproof.Member, lock lockproof.Lock) {
 	defer rounds.Wait()
 	defer quit()
 	fmt.Println("ready")
-	stay := make(chan struct{})
+	var stay chan struct{}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		switch lines.Text() {
 		case "begin":
@@ -205,7 +205,10 @@ func obey(m lockproof.Member, lock lockproof.Lock) {
 			stay = mine
 			rounds.Go(func() { fmt.Println("ended", sayError(childRound(ctx, m, lock, mine))) })
 		case "go":
-			close(stay)
+			if stay != nil {
+				close(stay)
+			}
+			stay = nil // told once is enough
 		}
 	}
 }
