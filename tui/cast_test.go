@@ -1,10 +1,13 @@
 package tui_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
 
 	"zklab/tui"
 	"zklab/tui/internal/fixture"

@@ -113,13 +113,28 @@ func (r row) state(g theme.Glyphs, fired bool) (glyph, word string, s theme.Styl
 	case c.Phase == journal.Stopped:
 		return g.Stopped, "STOPPED", theme.Dead.Style()
 	case len(c.Faults) > 0:
-		return g.Cut, strings.ToUpper(c.Faults[0]), theme.Dead.Style()
+		return g.Cut, faultWord(c.Faults), theme.Dead.Style()
 	case r.place.Holds:
 		return r.holds(g, c)
 	case fired:
 		return g.Fired, "fired", theme.Fired.Style()
 	}
 	return r.waits(g, c)
+}
+
+// faultWord says in a word what is wrong with a network, the worst first.
+func faultWord(faults []string) string {
+	for _, f := range []struct{ fault, word string }{
+		{"cut", "CUT"}, {"refuse", "CUT"}, {"blackhole", "BLACK HOLE"}, {"delay", "SLOW"},
+		{"drop-reply", "REPLY LOST"}, {"fail-write", "WRITE FAILS"},
+	} {
+		for _, have := range faults {
+			if strings.HasPrefix(have, f.fault) {
+				return f.word
+			}
+		}
+	}
+	return strings.ToUpper(faults[0])
 }
 
 func (r row) holds(g theme.Glyphs, c *journal.ContestantState) (glyph, word string, s theme.Style) {
