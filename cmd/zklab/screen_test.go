@@ -1,6 +1,9 @@
 package main_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,7 +23,7 @@ const screenLimit = 20 * time.Second
 func TestScreen_queue_keysActOnRealProcesses(t *testing.T) {
 	p := newProgram(t)
 	m := p.open(80, 24, "demo", "queue", "--waiters", "3")
-	m.WaitFor("enter next step", screenLimit)
+	m.WaitFor("space step", screenLimit)
 	m.Send("\r")
 	m.WaitFor("3 in line", screenLimit)
 	m.WaitFor("HOLDS", screenLimit)
@@ -47,7 +50,7 @@ func TestScreen_queue_keysActOnRealProcesses(t *testing.T) {
 func TestScreen_ctrlC_isGoneWithin2s(t *testing.T) {
 	p := newProgram(t)
 	m := p.open(140, 45, "demo", "queue")
-	m.WaitFor("enter next step", screenLimit)
+	m.WaitFor("space step", screenLimit)
 	m.Send("\r")
 	m.WaitFor("5 in line", screenLimit)
 	m.Send("\x03")
@@ -65,7 +68,7 @@ func TestScreen_40x10_saysWhatItNeeds(t *testing.T) {
 	m := p.open(40, 10, "demo", "queue")
 	m.WaitFor("60", screenLimit)
 	m.Resize(80, 24)
-	m.WaitFor("enter next step", screenLimit)
+	m.WaitFor("space step", screenLimit)
 	m.Send("q")
 	m.Wait(5 * time.Second)
 }
@@ -75,7 +78,7 @@ func TestScreen_noColor_hasNoColours(t *testing.T) {
 	cmd := p.command("demo", "queue")
 	cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	m := ptytest.Start(t, cmd, 80, 24)
-	m.WaitFor("enter next step", screenLimit)
+	m.WaitFor("space step", screenLimit)
 	m.Send("\r")
 	m.WaitFor("HOLDS", screenLimit)
 	if r := m.Render(); strings.Contains(r, "38;2") || strings.Contains(r, "[3") && strings.Contains(r, ";5;") {
@@ -93,14 +96,14 @@ func TestKill9_ofZklab_leavesNothing(t *testing.T) {
 		reach  func(m *ptytest.Term)
 	}{
 		{"while the server starts", func(m *ptytest.Term) { time.Sleep(300 * time.Millisecond) }}, // inside the second that a start takes
-		{"before the first step", func(m *ptytest.Term) { m.WaitFor("enter next step", screenLimit) }},
+		{"before the first step", func(m *ptytest.Term) { m.WaitFor("space step", screenLimit) }},
 		{"with contestants in line", func(m *ptytest.Term) {
-			m.WaitFor("enter next step", screenLimit)
+			m.WaitFor("space step", screenLimit)
 			m.Send("\r")
 			m.WaitFor("HOLDS", screenLimit)
 		}},
 		{"with a contestant stopped", func(m *ptytest.Term) {
-			m.WaitFor("enter next step", screenLimit)
+			m.WaitFor("space step", screenLimit)
 			m.Send("\r")
 			m.WaitFor("HOLDS", screenLimit)
 			m.Send("z")
@@ -122,6 +125,85 @@ func TestPipe_withoutTerminal_playsTheFirstDemoAsText(t *testing.T) {
 	out, errs, code := p.run(demoLimit)
 	if code != 0 || !strings.Contains(out, "as expected") || strings.Contains(out, "\x1b") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	p.wantNothingLeft(2 * time.Second)
+}
+
+// 200 sessions of one process: the screen stays right, and a key is answered
+// at once.
+func TestScreen_200sessions_answersKeysWithin100ms(t *testing.T) {
+	p := newProgram(t)
+	m := p.open(100, 30, "lab", "--waiters", "200", "--in-one-process")
+	m.WaitFor("200 in line", screenLimit)
+	m.WaitFor("HOLDS", screenLimit)
+	var took []time.Duration
+	for range 9 {
+		m.Send("?")
+		took = append(took, m.WaitFor("any key back", screenLimit))
+		m.Send("?")
+		took = append(took, m.WaitFor("200 in line", screenLimit))
+	}
+	slices.Sort(took)
+	t.Logf("keys answered in %v (median), %v (slowest)", took[len(took)/2], took[len(took)-1])
+	if median := took[len(took)/2]; median > 100*time.Millisecond {
+		t.Errorf("keys take %v (median): %v", median, took)
+	}
+	m.Send("r")
+	m.WaitFor("199 in line", screenLimit)
+	m.Send("q")
+	m.Wait(5 * time.Second)
+	p.wantNothingLeft(2 * time.Second)
+}
+
+func TestScreen_40processes_staysRight(t *testing.T) {
+	p := newProgram(t)
+	m := p.open(100, 30, "lab", "--waiters", "40")
+	m.WaitFor("40 in line", screenLimit)
+	m.WaitFor("HOLDS", screenLimit)
+	m.Send("k")
+	m.WaitFor("KILLED", screenLimit)
+	m.WaitFor("39 in line", screenLimit)
+	m.Send("q")
+	m.Wait(5 * time.Second)
+	p.wantNothingLeft(2 * time.Second)
+}
+
+func TestScreen_replay_ofARecordedDemo(t *testing.T) {
+	p := newProgram(t)
+	file := filepath.Join(t.TempDir(), "kill.ndjson")
+	if _, errs, code := p.run(demoLimit, "demo", "kill", "--plain", "--record", file); code != 0 {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if _, errs, code := p.run(demoLimit, "demo", "kill", "--plain", "--record", file); code != 2 || !strings.Contains(errs, "nothing is overwritten") {
+		t.Errorf("recording over a file: exit %d: %s", code, errs)
+	}
+	cast := file + ".cast"
+	if _, errs, code := p.run(demoLimit, "replay", file, "--cast", cast, "--page", "timeline"); code != 0 {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if b, err := os.ReadFile(cast); err != nil || !strings.Contains(string(b), `"version":2`) {
+		t.Errorf("no asciicast: %v", err)
+	}
+	m := p.open(80, 24, "replay", file)
+	m.WaitFor("replay", screenLimit)
+	m.WaitFor("HOLDS", screenLimit)
+	m.Send("q")
+	if code := m.Wait(5 * time.Second); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+func TestScreen_home_opensALessonAndComesBack(t *testing.T) {
+	p := newProgram(t)
+	m := p.open(80, 24)
+	m.WaitFor("THE LADDER", screenLimit)
+	m.Send("\r")
+	m.WaitFor("your exercise", screenLimit)
+	m.Send("q")
+	m.WaitFor("THE LADDER", screenLimit)
+	m.Send("q")
+	if code := m.Wait(5 * time.Second); code != 0 {
+		t.Errorf("exit %d", code)
 	}
 	p.wantNothingLeft(2 * time.Second)
 }

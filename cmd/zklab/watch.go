@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"zklab/internal/attach"
+	"zklab/tui"
+	"zklab/tui/theme"
 )
 
 // watchFlags are the flags of `zklab watch`.
@@ -89,7 +91,13 @@ func (g *global) watch(ctx context.Context, path string, f *watchFlags) error {
 		g.show(r, f)
 		return nil
 	}
-	return g.follow(ctx, w, f)
+	if f.plain || f.asJSON || !g.terminal() {
+		return g.follow(ctx, w, f)
+	}
+	return screenError(tui.Run(ctx, tui.Options{
+		Page: tui.PageWatch, Title: "watch " + path, Address: g.servers, Watch: &tui.Watch{Read: w.Read, Every: f.every},
+		Theme: theme.Name(g.theme), ASCII: g.ascii, NoMotion: g.noMotion,
+	}))
 }
 
 func (g *global) show(r attach.Reading, f *watchFlags) {

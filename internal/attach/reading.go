@@ -113,7 +113,7 @@ func standings(at time.Time, path string, kind recipe.Kind, permits int, nodes [
 func warnings(names []string, r Reading) []string {
 	var all []string
 	if kazoo, others, strangers := recipe.Strangers(names); strangers {
-		all = append(all, fmt.Sprintf("Two naming families share this path: %s and %s. They do not exclude each other: each has a holder of its own. Give kazoo's Lock the node name -lock-, or use two paths.",
+		all = append(all, fmt.Sprintf("Two naming families share this path: names with __lock__ (%s) and names with lock- (%s). They do not exclude each other: each family has a holder of its own. Give kazoo's Lock the node name -lock-, or use two paths.",
 			families(kazoo), families(others)))
 	}
 	for _, p := range r.Places {
