@@ -1,0 +1,238 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/locktest"
+)
+
+func TestMain(m *testing.M) { locktest.Main(m) }
+
+// as is a Mutex as one owner sees it.
+type as struct {
+	mutex *Mutex
+	owner *Owner
+}
+
+func (l as) Acquire(ctx context.Context) error { return l.mutex.Acquire(WithOwner(ctx, l.owner)) }
+func (l as) Release(ctx context.Context) error { return l.mutex.Release(WithOwner(ctx, l.owner)) }
+
+func newLock(conn *zk.Conn, path string) locktest.Locker {
+	return as{New(conn, path), NewOwner("first")}
+}
+
+// another is the same Mutex, in the same process, as another owner sees it.
+func another(m *locktest.Member) as { return as{m.Lock.(as).mutex, NewOwner("second")} }
+
+// inLine reports whether a node is there.
+func inLine(q *locktest.Queue, node string) bool {
+	return slices.Contains(q.Children(), path.Base(node))
+}
+
+// process is the test of one process A, with the steps of its owners.
+type process struct {
+	*locktest.Queue
+	a     *locktest.Member
+	steps []locktest.Step
+}
+
+func newProcess(t *testing.T) *process {
+	q := locktest.NewQueue(t, newLock)
+	return &process{Queue: q, a: q.Member("A")}
+}
+
+func (p *process) step(who, text, effect string) {
+	p.steps = append(p.steps, locktest.Step{Who: who, Text: text, Effect: effect})
+}
+
+func (p *process) fail(code, says string) {
+	p.Fail(locktest.Diagnosis{Code: code, Says: says, Steps: p.steps})
+}
+
+const (
+	first  = "A, first owner"
+	second = "A, second owner"
+	third  = "A, third owner"
+)
+
+// soon is how long something that should wait is given to do something else.
+const soon = 400 * time.Millisecond
+
+// hold has A's first owner acquire the lock, and B wait for it if so wanted.
+func (p *process) hold(b bool) (node string) {
+	p.Join("A")
+	p.step(first, "acquires", path.Base(p.a.Node()))
+	if b {
+		p.Join("B")
+		p.step("B", "waits", "")
+	}
+	return p.a.Node()
+}
+
+// An owner acquires three times, and releases three times.
+func TestSameOwnerAgain(t *testing.T) {
+	p := newProcess(t)
+	node := p.hold(true)
+	for _, which := range []string{"a second time", "a third time"} {
+		call := p.a.Do("Acquire", p.a.Lock.Acquire)
+		p.Until(func() bool { return call.Ended() || len(p.a.Creates()) > 1 })
+		switch {
+		case len(p.a.Creates()) > 1:
+			p.step(first, "acquires "+which, "stands in line again, behind its own node")
+			p.fail("DEADLOCKS-ITSELF", "A's owner holds the lock and acquires it again, and now A has a second node in line, behind its own first one. It waits for itself, and will not release before it gets what it waits for.")
+		case !call.Ended():
+			p.step(first, "acquires "+which, "still waiting")
+			p.fail("DEADLOCKS-ITSELF", "A's owner holds the lock and acquires it again, and waits: for itself. It will not release before it gets what it waits for.")
+		}
+		p.CallFailed(p.a.Client, "Acquire", call)
+		p.step(first, "acquires "+which, "goes on")
+	}
+	for _, left := range []string{"twice", "once"} {
+		call := p.a.Do("Release", p.a.Lock.Release)
+		p.MustReturn(p.a.Client, "Release", call)
+		p.step(first, "releases", "")
+		if !inLine(p.Queue, node) {
+			p.step("B", "can enter", path.Base(node)+" is gone")
+			p.fail("RELEASES-TOO-EARLY", fmt.Sprintf("A's owner has acquired the lock %s more than it has released it, and the node is gone already: B can enter while A still works under the outer acquire.", left))
+		}
+	}
+	p.MustWait("B")
+	p.Release("A")
+	p.MustHold("B")
+	p.Release("B")
+	p.Done()
+}
+
+// Two owners of one process, on one session.
+func TestAnotherOwnerOfTheProcess(t *testing.T) {
+	p := newProcess(t)
+	node := p.hold(false)
+	other := another(p.a)
+	call := p.a.Do("Acquire", other.Acquire)
+	p.waitsOrElse(second, call, "The two are different goroutines with work of their own, that is what they have the lock for. That they share a process and a session does not make them one.")
+	p.step(first, "releases", "")
+	release := p.a.Do("Release", p.a.Lock.Release)
+	p.MustReturn(p.a.Client, "Release", release)
+	if inLine(p.Queue, node) {
+		p.step("server", path.Base(node)+" is still there", "")
+		p.fail("WRONG-NODE", "The first owner has released, and its node is still in line. While it held, the second owner's attempt has overwritten what the Mutex knew about the node. One process has one node in line at a time: the others wait for their turn before they create theirs.")
+	}
+	if !p.Until(call.Ended) && !call.Ended() {
+		p.step(second, "still waiting", "")
+		p.fail("STUCK", "The first owner has released the lock, and the second owner of the same process waits on: nobody has given it the turn.")
+	}
+	p.CallFailed(p.a.Client, "Acquire", call)
+
+	p.step(second, "goes on", "")
+
+	other3 := as{other.mutex, NewOwner("third")}
+	ctx, cancel := context.WithCancel(context.Background())
+	impatient := p.a.Do("Acquire", func(context.Context) error { return other3.Acquire(ctx) })
+	p.waitsOrElse(third, impatient, "")
+	cancel()
+	p.Until(impatient.Ended)
+	switch {
+	case !impatient.Ended():
+		p.step(third, "its context ends", "still waiting")
+		p.fail("IGNORES-CONTEXT", "An owner waits for another one of the same process, its context has ended, and it still waits. A sync.Mutex cannot be given up; a channel in a select can.")
+	case !errors.Is(impatient.Err(), context.Canceled):
+		p.fail("WRONG-ERROR", fmt.Sprintf("An owner gave up because its context ended, but Acquire says %q. The caller must find ctx.Err() in the error.", impatient.Err()))
+	}
+	p.MustReturn(p.a.Client, "Release", p.a.Do("Release", other.Release))
+	p.Done()
+}
+
+// waitsOrElse requires that another owner's acquire waits.
+func (p *process) waitsOrElse(who string, call *locktest.Call, why string) {
+	p.Patient(soon)
+	p.Until(call.Ended)
+	p.Patient(locktest.Quiet)
+	if !call.Ended() {
+		p.step(who, "acquires", "waits")
+		return
+	}
+	p.CallFailed(p.a.Client, "Acquire", call)
+	p.step(who, "acquires", "goes on as well")
+	p.fail("SAME-SESSION", "Two owners of one process hold the lock at the same moment. "+why)
+}
+
+// Somebody releases who does not hold.
+func TestReleaseByAnotherOwner(t *testing.T) {
+	p := newProcess(t)
+	node := p.hold(true)
+	p.mustRefuse(second, another(p.a), node, "ANY-OWNER", "Another owner released the lock that the first owner holds. ")
+	p.Release("A")
+	p.step(first, "releases", "")
+	p.MustHold("B")
+	p.mustRefuse(first, p.a.Lock, p.Member("B").Node(), "RELEASES-TOO-OFTEN", "An owner has released more often than it has acquired. ")
+	p.Release("B")
+	p.Join("A")
+	p.MustHold("A")
+	p.Release("A")
+	p.Done()
+}
+
+// mustRefuse requires that a release is refused, and that the node of whoever holds
+// stays.
+func (p *process) mustRefuse(who string, lock locktest.Locker, node, code, says string) {
+	call := p.a.Do("Release", lock.Release)
+	p.Until(call.Ended)
+	switch err := call.Err(); {
+	case !call.Ended():
+		p.step(who, "releases", "does not return")
+		p.fail(code, says+"The call does not return. It must be refused with ErrNotOwner.")
+	case errors.Is(err, ErrNotOwner) && inLine(p.Queue, node):
+		p.step(who, "releases", "ErrNotOwner")
+	case !inLine(p.Queue, node):
+		p.step(who, "releases", path.Base(node)+" is gone")
+		p.fail(code, says+"The node is gone: others can enter while the owner still works. It must be refused with ErrNotOwner.")
+	case err == nil:
+		p.step(who, "releases", "no error")
+		p.fail(code, says+"Release says that all is well. It must be refused with ErrNotOwner.")
+	default:
+		if locktest.IsTODO(err) || strings.HasPrefix(err.Error(), "panic: ") {
+			p.CallFailed(p.a.Client, "Release", call)
+		}
+		p.step(who, "releases", "error: "+err.Error())
+		p.fail("WRONG-ERROR", fmt.Sprintf("%sIt was refused, which is right, but Release says %q. The caller must find ErrNotOwner in the error.", says, err))
+	}
+}
+
+// An acquire that fails is not counted.
+func TestFailedAcquire(t *testing.T) {
+	p := newProcess(t)
+	p.hold(false)
+	b := p.Member("B")
+	ctx, cancel := context.WithCancel(context.Background())
+	attempt := b.Do("Acquire", func(context.Context) error { return b.Lock.Acquire(ctx) })
+	p.Until(func() bool { return attempt.Ended() || len(b.Armed()) > 0 })
+	cancel()
+	p.Until(attempt.Ended)
+	if attempt.Err() == nil {
+		p.fail("IGNORES-CONTEXT", "B's context has ended while it waited for the lock, and Acquire does not return an error.")
+	}
+	p.step("B", "acquires, and gives up", "")
+	q := p.Start(b, b.Lock.Acquire)
+	p.Until(func() bool { return q.Ended() || len(b.Creates()) > 1 })
+	if q.Ended() && q.Err() == nil {
+		p.step("B", "acquires again", "goes on at once")
+		p.fail("COUNTS-FAILURES", "B had given up, and now its second attempt succeeds at once although A holds the lock: B's first attempt was counted, as if it had got the lock. Count when you have it, not before.")
+	}
+	if !q.Ended() && len(b.Creates()) < 2 {
+		p.step("B", "acquires again", "waits, but is not in line")
+		p.fail("STUCK", "B had given up, and its second attempt does not even stand in line: it waits for the turn within its own process, which the first attempt has kept.")
+	}
+	p.Release("A")
+	p.MustHold("B")
+	p.Release("B")
+	p.Done()
+}
