@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ type member struct {
 	group  Group
 	lock   string // full path
 	relay  *wiretap.Relay
+	passed *passed // of the lock
 	host   *host
 	ending bool // closes its session by itself; under Lab.mu
 	gone   bool // has ended; under Lab.mu
@@ -78,6 +80,9 @@ func (l *Lab) complete(g Group) (Group, error) {
 	if g.Lock == "" {
 		g.Lock = l.o.Lock
 	}
+	if !strings.HasPrefix(g.Lock, "/") {
+		g.Lock = path.Join(path.Dir(l.o.Lock), g.Lock)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -98,6 +103,7 @@ func (l *Lab) complete(g Group) (Group, error) {
 
 // newMember opens a relay and gives the next name.
 func (l *Lab) newMember(ctx context.Context, g Group) (*member, error) {
+	passed := l.passedOf(l.path(g.Lock))
 	l.mu.Lock()
 	who := ""
 	if n := len(g.Names); n > 0 {
@@ -112,7 +118,7 @@ func (l *Lab) newMember(ctx context.Context, g Group) (*member, error) {
 		who = nameOf(l.named)
 		l.named++
 	}
-	m := &member{who: who, group: g, lock: l.path(g.Lock)}
+	m := &member{who: who, group: g, lock: l.path(g.Lock), passed: passed}
 	l.members[who] = m
 	nth := len(l.order)
 	l.order = append(l.order, who)
@@ -204,6 +210,7 @@ func (l *Lab) onFrame(m *member, f *wiretap.Frame) {
 	if f.Lost > 0 {
 		l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Who: m.who, Text: fmt.Sprintf("%d frames of %s were not recorded", f.Lost, m.who)})
 	}
+	m.passed.count(f)
 	e, keep := eventOf(m.who, f)
 	if keep {
 		l.j.Append(e)

@@ -52,7 +52,7 @@ type Group struct {
 	Count        int      // 0: 1
 	Names        []string // as many as Count; nil: the next names of the lab
 	Recipe       string
-	Lock         string // path below the ensemble's chroot
+	Lock         string // path below the ensemble's chroot; one without a slash is beside the lab's own
 	Session      time.Duration
 	Hold         time.Duration
 	Rounds       int // how often a join acquires; 0: once, negative: until told to quit
@@ -78,6 +78,7 @@ type Lab struct {
 	hosts   []*host
 	fence   bool
 	largest map[string]int64 // token seen by each lock's resource
+	passed  map[string]*passed
 }
 
 // New opens a lab: nobody is in it yet. ctx bounds the opening; Close ends the lab.
@@ -94,7 +95,7 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 	if o.Lock == "/" || !strings.HasPrefix(o.Lock, "/") || path.Clean(o.Lock) != o.Lock {
 		return nil, fmt.Errorf("lab: lock %q: it must be a path like /locks/demo", o.Lock)
 	}
-	l := &Lab{o: o, j: o.Journal, members: map[string]*member{}, fence: true, largest: map[string]int64{}}
+	l := &Lab{o: o, j: o.Journal, members: map[string]*member{}, fence: true, largest: map[string]int64{}, passed: map[string]*passed{}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	conn, err := dial(ctx, o.Ensemble.Connect())
 	if err != nil {
@@ -137,7 +138,8 @@ func (l *Lab) Names() []string {
 	return names
 }
 
-// Server does something to a ZooKeeper server: kill, pause, continue or restart.
+// Server does something to a ZooKeeper server: kill, pause, continue, restart,
+// isolate (cut it off from the other servers) or rejoin.
 // which is its number from 1, or "leader".
 func (l *Lab) Server(ctx context.Context, do, which string) error {
 	s, err := l.server(ctx, which)
@@ -154,6 +156,10 @@ func (l *Lab) Server(ctx context.Context, do, which string) error {
 		err = s.Continue()
 	case "restart":
 		err = s.Restart(ctx)
+	case "isolate":
+		err = s.Isolate(ctx)
+	case "rejoin":
+		err = s.Rejoin(ctx)
 	default:
 		return fmt.Errorf("lab: %q cannot be done to a server", do)
 	}

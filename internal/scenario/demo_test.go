@@ -10,6 +10,7 @@ import (
 	"zklab/internal/journal"
 	"zklab/internal/journal/plain"
 	"zklab/internal/lab"
+	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 )
 
@@ -25,8 +26,13 @@ func play(t *testing.T, name string, set map[string]string) (string, Summary, er
 
 func playScript(t *testing.T, script *Script) (string, Summary, error) {
 	t.Helper()
+	return playOn(t, zktest.Need(t), script)
+}
+
+func playOn(t *testing.T, e *zkserver.Ensemble, script *Script) (string, Summary, error) {
+	t.Helper()
 	j := journal.New(journal.Options{})
-	l, err := lab.New(t.Context(), lab.Options{Ensemble: zktest.Need(t), Journal: j, Lock: "/" + strings.NewReplacer("/", "-", "=", "-").Replace(t.Name())})
+	l, err := lab.New(t.Context(), lab.Options{Ensemble: e, Journal: j, Lock: "/" + strings.NewReplacer("/", "-", "=", "-").Replace(t.Name())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,9 @@
 //	let NAME = WHO                      remembers who that is now
 //
 //	start N [of RECIPE] [session D] [hold D] [permits N] [in one process]
-//	join WHO [at once]                  WHO: a name, holder, next, last, waiter N, all;
+//	join WHO [at once]                  WHO: a name, holder, next, last, waiter N, all,
+//	                                    newest (started last), guest S (the last in line
+//	                                    whose session is on server S);
 //	                                    one after the other unless "at once"
 //	release WHO [after D]               after D: not before it has held that long
 //	quit WHO      kill WHO      stop WHO      continue WHO
@@ -33,7 +35,11 @@
 //	write WHO [after D]                 to the resource that the lock protects, after working
 //	                                    for D on what it believed before
 //	fence on, fence off                 whether the resource refuses smaller tokens
-//	kill server N               pause, continue, restart likewise; N or "leader"
+//	kill server S               S: its number from 1, leader, follower (the one with the
+//	                            most sessions of ours), or a name of your own;
+//	                            pause, continue, restart likewise
+//	isolate server S            cuts it off from the other servers   rejoin server S
+//	let NAME = server S
 //
 //	wait FACT [within D]                until it is so; the script ends when it is not in time
 //	expect FACT                         must be so now
@@ -53,6 +59,9 @@
 //	WHO holds, waiting, suspended, lost, released, failed       (what WHO believes)
 //	WHO running, stopped, dead                                  (its process)
 //	WHO connected, disconnected, silent                         (by the wire)
+//	serving N       servers that serve            leader other than S
+//	server S leads, follows, down
+//	WHO on S, on any, off S                                      (the server its session is on)
 //	WHO expired, out                                            (its session, its node, by the server)
 //	WHO expired in (T, T+tick]
 package scenario

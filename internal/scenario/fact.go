@@ -87,6 +87,10 @@ func parseFactWords(w *words, numbered bool) (fact, error) {
 	case w.take("settled"):
 		n, err := w.number("how many in line")
 		return fact{check: func(r *Runner, s journal.State) finding { return settled(r, s, n) }}, err
+	case w.take("server"):
+		return serverFact(w)
+	case w.take("leader", "other", "than"):
+		return otherLeads(w)
 	case w.take("token", "larger"):
 		return fact{check: tokenLarger}, nil
 	case w.take("holder", "other", "than"):
@@ -117,8 +121,9 @@ var measures = map[string]func(r *Runner, s journal.State) (n int, known bool, i
 		}
 		return r.watch.overlaps, true, fmt.Sprintf("%d times two believed at once that they hold, last %s", r.watch.overlaps, r.watch.overlap)
 	},
-	"wakes": wakes,
-	"rate":  rate,
+	"wakes":   wakes,
+	"rate":    rate,
+	"serving": serving,
 	"written": func(_ *Runner, s journal.State) (int, bool, string) {
 		n := 0
 		for _, c := range s.Contestants {

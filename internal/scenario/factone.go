@@ -23,6 +23,11 @@ func aboutOne(w *words) (fact, error) {
 	if word == "expired" && w.take("in", "(T,", "T+tick]") {
 		check = expiredInTime
 	}
+	if word == "on" || word == "off" {
+		if check, err = sessionOn(w, word == "on"); err != nil {
+			return fact{}, err
+		}
+	}
 	if check == nil {
 		return fact{}, w.wrong(fmt.Sprintf("%q says nothing about %s: facts are in the package documentation of internal/scenario", word, subject))
 	}

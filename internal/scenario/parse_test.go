@@ -59,7 +59,7 @@ func TestParse_mistakesHaveALineAndSayWhatToWrite(t *testing.T) {
 		"say a\ndance amber":                 `x:2: unknown statement "dance"`,
 		"cont amber":                         "did you mean: continue WHO",
 		"kill":                               `x:1: "" is no contestant`,
-		"kill server x":                      "a server is named by its number",
+		"kill server 12":                     "is no server",
 		"kill amber basil":                   `"basil" is too much; write: kill WHO`,
 		"pause amber":                        "pause is for servers",
 		"let x holder":                       "write: let NAME = WHO",

@@ -31,6 +31,7 @@ type Runner struct {
 	next    int // step
 	started []string
 	names   map[string]string
+	servers map[string]int // by the names that let gave them
 	watch   watch
 	results []Result
 	broken  error // why no further step runs
@@ -57,7 +58,7 @@ type Guess struct {
 func NewRunner(s *Script, stage Stage, j *journal.Journal) *Runner {
 	return &Runner{
 		script: s, stage: stage, j: j, sub: j.Subscribe(0), fold: journal.NewFolder(),
-		names: map[string]string{},
+		names: map[string]string{}, servers: map[string]int{},
 		watch: watch{signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, believing: map[string]bool{}},
 	}
 }

@@ -15,16 +15,18 @@ type doer = func(ctx context.Context, r *Runner) error
 // usages say how each statement is written; parseAction knows exactly these.
 var usages = map[string]string{
 	"say":       "say TEXT",
-	"let":       "let NAME = WHO",
+	"let":       "let NAME = WHO, or let NAME = server S",
 	"start":     "start N [of RECIPE] [session D] [hold D] [permits N] [in one process]",
 	"join":      "join WHO [at once]",
 	"release":   "release WHO [after D]",
 	"quit":      "quit WHO",
-	"kill":      "kill WHO, or kill server N",
+	"kill":      "kill WHO, or kill server S",
 	"stop":      "stop WHO",
-	"continue":  "continue WHO, or continue server N",
-	"pause":     "pause server N",
-	"restart":   "restart server N",
+	"continue":  "continue WHO, or continue server S",
+	"pause":     "pause server S",
+	"restart":   "restart server S",
+	"isolate":   "isolate server S",
+	"rejoin":    "rejoin server S",
 	"cut":       "cut WHO",
 	"refuse":    "refuse WHO",
 	"blackhole": "blackhole WHO [in|out|both]",
@@ -60,7 +62,7 @@ func parseAction(verb, rest string) (doer, error) {
 		return parseFactStatement(verb, w)
 	case "fence":
 		return parseFence(w)
-	case "pause", "restart":
+	case "pause", "restart", "isolate", "rejoin":
 		if !w.take("server") {
 			return nil, w.wrong(verb + " is for servers")
 		}
@@ -93,6 +95,9 @@ func parseLet(w *words) (doer, error) {
 	name := w.next()
 	if !isName(name) || w.next() != "=" {
 		return nil, w.wrong("let remembers a contestant by a name of your own")
+	}
+	if w.take("server") {
+		return parseLetServer(name, w)
 	}
 	whose, err := w.who()
 	if err != nil {
@@ -152,14 +157,6 @@ func (w *words) duration(of string) (time.Duration, error) {
 		return 0, w.wrong(fmt.Sprintf("%s must be a duration like 2s or 500ms, not %q", of, text))
 	}
 	return d, nil
-}
-
-func parseServer(verb string, w *words) (doer, error) {
-	which := w.next()
-	if which != "leader" && (len(which) != 1 || which[0] < '1' || which[0] > '9') {
-		return nil, w.wrong("a server is named by its number from 1, or leader")
-	}
-	return func(ctx context.Context, r *Runner) error { return r.stage.Server(ctx, verb, which) }, w.done()
 }
 
 // parseOnContestant reads the statements that do something to contestants.

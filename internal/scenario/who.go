@@ -11,13 +11,17 @@ import (
 
 // who names one or several contestants, now or by their place.
 type who struct {
-	word string // name, holder, next, last, waiter, all
+	word string // name, holder, next, last, waiter, all, newest, guest
 	n    int    // of waiter
+	of   server // of guest
 }
 
 func (w who) String() string {
-	if w.word == "waiter" {
+	switch w.word {
+	case "waiter":
 		return fmt.Sprintf("waiter %d", w.n)
+	case "guest":
+		return "guest " + w.of.word
 	}
 	return w.word
 }
@@ -78,11 +82,14 @@ func (w *words) who() (who, error) {
 		if err == nil && n < 1 {
 			err = w.wrong("the first waiter is waiter 1")
 		}
-		return who{text, n}, err
+		return who{word: text, n: n}, err
+	case text == "guest":
+		of, err := w.server()
+		return who{word: text, of: of}, err
 	case isName(text):
 		return who{word: text}, nil
 	}
-	return who{}, w.wrong(fmt.Sprintf("%q is no contestant: a name, holder, next, last, waiter N, all", text))
+	return who{}, w.wrong(fmt.Sprintf("%q is no contestant: a name, holder, next, last, waiter N, newest, guest S, all", text))
 }
 
 // resolve finds the contestants meant, by the server's queue of the moment.
@@ -93,6 +100,13 @@ func (w who) resolve(r *Runner) ([]string, error) {
 	waiting := slices.DeleteFunc(slices.Clone(line), func(p journal.Place) bool { return p.Holds })
 	place := -1
 	switch w.word {
+	case "guest":
+		return lastGuest(r, w.of)
+	case "newest":
+		if n := len(r.started); n > 0 {
+			return r.started[n-1:], nil
+		}
+		return nil, fmt.Errorf("there is no newest: nobody was started")
 	case "all":
 		return slices.Clone(r.started), nil
 	case "holder":

@@ -1,0 +1,77 @@
+package scenario
+
+import (
+	"strings"
+	"testing"
+
+	"zklab/internal/journal"
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/zktest"
+)
+
+func TestDemo_ensemble_3servers_leaderKilled_followerCutOff_noQuorum(t *testing.T) {
+	script, err := Demo("ensemble", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if script.Servers != 3 {
+		t.Fatalf("it asks for %d servers", script.Servers)
+	}
+	text, s, err := playOn(t, zktest.Start(t, zkserver.Options{Size: 3}), script)
+	if err != nil || !s.OK() || s.ExitCode() != 0 {
+		t.Fatalf("%v\n%v", err, s)
+	}
+	// Who was cut off loses its node while its server still answers it, and the
+	// one behind it is told.
+	cut, rest, found := strings.Cut(text, "isolate of server")
+	if !found || strings.Contains(cut, " expired (") {
+		t.Error("no session may expire before the follower is cut off")
+	}
+	if err := inOrder(rest, " expired (grove; ", "rejoin of server", "no quorum, nobody serves", "juniper failed", "a quorum", "holder second: basil"); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(text, " expired ("); n != 1 {
+		t.Errorf("%d sessions expired, want the one that was cut off", n)
+	}
+}
+
+// TestServers_words resolves names of servers and where sessions are.
+func TestServers_words(t *testing.T) {
+	state := journal.State{
+		Servers:     []journal.ServerState{{Addr: "a:1", Mode: "follower"}, {Addr: "b:1", Mode: "leader"}, {Addr: "c:1", Mode: "follower"}},
+		Contestants: []journal.ContestantState{{Who: "amber", Server: "c:1"}, {Who: "basil", Server: "b:1"}, {Who: "coral"}},
+	}
+	if got := roles(state); got != "server 1 follows, server 2 leads, server 3 follows" {
+		t.Error(got)
+	}
+	if n, known, is := serving(nil, state); n != 3 || !known || !strings.HasSuffix(is, "sessions: basil on 2; amber on 3") {
+		t.Error(n, known, is)
+	}
+	state.Servers[1].Mode = ""
+	if n, _, is := serving(nil, state); n != 2 || !strings.Contains(is, "server 2 does not serve") {
+		t.Error(n, is)
+	}
+	for line, want := range map[string]string{
+		"kill server":                 "is no server",
+		"isolate server 12":           "is no server",
+		"rejoin amber":                "rejoin is for servers",
+		"let x = server":              "is no server",
+		"kill server leader now":      "is too much",
+		"expect server 1 sings":       "leads, follows or is down",
+		"expect leader other than":    "is no server",
+		"expect all on":               "is no server",
+		"expect serving":              "must be a number",
+		"release guest":               "is no server",
+		"expect server leader leads!": "leads, follows or is down",
+	} {
+		if _, err := Parse("x", "step s\n"+line+"\n", nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	for _, line := range []string{"kill server leader", "isolate server old", "rejoin server 3", "let old = server follower",
+		"wait server old follows", "wait leader other than old", "wait all on any", "wait amber off old", "let x = guest old", "show serving", "expect serving at least 2"} {
+		if _, err := Parse("x", "step s\n"+line+"\n", nil); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
