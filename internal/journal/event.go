@@ -91,7 +91,7 @@ const (
 	Queue      Type = "queue"       // Lock, Nodes: the children, with owner and czxid
 	Sessions   Type = "sessions"    // Deadlines: each session's expiry by the server's clock
 	Watches    Type = "watches"     // WatchedBy: data watches; Count: all watches, child watches included
-	Counters   Type = "counters"    // Fired: the server's own counters
+	Counters   Type = "counters"    // Fired: the server's own counters; Passed: what the relays counted by then
 
 	// SessionEnded is written once for a session that is gone from the server:
 	// Session, Who, Op (expired, closed). At is when that was noticed.
@@ -157,6 +157,17 @@ type Event struct {
 	WatchedBy []WatchedNode      `json:"watched_by,omitempty"`
 	Count     int                `json:"count,omitempty"`
 	Fired     map[string]float64 `json:"fired,omitempty"`
+	Passed    []Passed           `json:"passed,omitempty"`
+}
+
+// Passed is what the relays of one lock's contestants have passed on, both ways,
+// since the first of them was there.
+type Passed struct {
+	Lock       string `json:"lock"`
+	Packets    int64  `json:"packets"` // frames, heartbeats and their answers aside
+	Bytes      int64  `json:"bytes"`   // of those frames
+	ChildFired int64  `json:"child"`   // watch events: children of the watched node changed
+	NodeFired  int64  `json:"node"`    // watch events: the watched node was made, changed or deleted
 }
 
 // Node is one child of a lock's path, as the server lists it.

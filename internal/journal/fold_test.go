@@ -38,6 +38,7 @@ func anyEvent(t *rapid.T) Event {
 		Watch: rapid.SampledFrom([]WatchKind{"", DataWatch, ExistsWatch, ChildWatch}).Draw(t, "watch"),
 		Count: rapid.IntRange(-1, 3).Draw(t, "count"), Latency: time.Duration(rapid.IntRange(0, 20).Draw(t, "latency")) * time.Millisecond,
 		Fired: map[string]float64{"zk_sum_node_children_watch_count": float64(rapid.IntRange(0, 9).Draw(t, "fired"))},
+		Passed: []Passed{{Lock: lock.Draw(t, "passed"), Packets: 3}},
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "nodes") {
 		e.Nodes = append(e.Nodes, Node{Name: name.Draw(t, "child"), Owner: session.Draw(t, "owner"), Czxid: int64(rapid.IntRange(0, 6).Draw(t, "czxid"))})

@@ -60,7 +60,7 @@ func weight(e *Event) int {
 
 // size estimates the memory of an event, in bytes.
 func size(e *Event) int {
-	n := 480 + len(e.Text) + len(e.Err) + len(e.Node) + 72*len(e.Nodes) + 64*len(e.Deadlines) + 64*len(e.Fired)
+	n := 480 + len(e.Text) + len(e.Err) + len(e.Node) + 72*len(e.Nodes) + 64*len(e.Deadlines) + 64*len(e.Fired) + 80*len(e.Passed)
 	for i := range e.WatchedBy {
 		n += 48 + len(e.WatchedBy[i].Node) + 8*len(e.WatchedBy[i].Sessions)
 	}

@@ -32,6 +32,7 @@ type LockState struct {
 	Holders []string  // Names of the nodes that hold, by the server
 	Changed time.Time // when the queue last changed
 	Wakes   []Wake    // one entry a release, newest last; at most MaxWakes
+	Passed  Passed    // what its contestants' relays had passed on when the Counters were read
 }
 
 // MaxWakes is how many releases a LockState remembers.
@@ -143,6 +144,7 @@ type Fired struct {
 	Values   map[string]float64 // by ZooKeeper's own names: zk_sum_node_deleted_watch_count, …
 	Children float64            // zk_sum_node_children_watch_count
 	Deleted  float64            // zk_sum_node_deleted_watch_count
+	Nodes    float64            // Deleted, and those fired because the node was made or changed
 	Packets  float64            // received and sent
 }
 

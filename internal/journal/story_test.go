@@ -162,6 +162,38 @@ func TestWakes_twoLocksReleasedTogetherAreToldApart(t *testing.T) {
 	}
 }
 
+// Two locks of one kind, each with one in line behind its holder, are released
+// together. The counters say 2; the second event passes its relay late.
+func TestWakes_twoLocksOfOneKindReleasedTogether_eventLate(t *testing.T) {
+	m := func(seqs ...int) Event {
+		e := Event{Type: Queue, Lock: "/m", Recipe: "naive"}
+		for _, n := range seqs {
+			e.Nodes = append(e.Nodes, Node{Name: name(n), Owner: SessionID(10 + n), Czxid: int64(200 + n)})
+		}
+		return e
+	}
+	s := joined("naive", 2)
+	s.at(10, m(1, 2)).at(11, fired(0, 0)).
+		at(50, Event{Type: WatchEvent, Who: "c2", Op: "NodeChildrenChanged", Node: "/l"}).
+		at(51, Event{Type: Queue, Lock: "/l", Nodes: nodes(2)}).at(51, m(2)).
+		at(60, fired(2, 0))
+	if l, _ := s.state(60).Lock("/l"); len(l.Wakes) != 1 || !l.Wakes[0].Until.IsZero() {
+		t.Fatalf("told before the wire has shown whose the events are: %+v", l.Wakes)
+	}
+	late := fired(2, 0)
+	late.Passed = []Passed{{Lock: "/m", Packets: 7, ChildFired: 1}}
+	s.at(70, Event{Type: WatchEvent, Who: "d2", Op: "NodeChildrenChanged", Node: "/m"}).at(80, late)
+	st := s.state(100)
+	for _, lock := range []string{"/l", "/m"} {
+		if l, _ := st.Lock(lock); len(l.Wakes) != 1 || l.Wakes[0].Server != 1 || l.Wakes[0].Until.IsZero() {
+			t.Errorf("%s: %+v", lock, l.Wakes)
+		}
+	}
+	if l, _ := st.Lock("/m"); l.Passed != late.Passed[0] {
+		t.Errorf("passed %+v", l.Passed)
+	}
+}
+
 func TestWakes_aMiddleOneLeavingIsNoRelease(t *testing.T) {
 	s := joined("mini", 3).
 		at(50, Event{Type: WatchEvent, Who: "c3", Op: "NodeDeleted", Node: "/l/" + name(2)}).

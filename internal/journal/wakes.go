@@ -19,7 +19,13 @@ import (
 type wake struct {
 	Wake
 	opened time.Time
+	child  int // of the Events: those of child watches
 }
+
+// lateEvents is how long watch events that the server has counted may take to
+// pass the relays, on a machine that is busy with a herd, before the wire is taken
+// to have lost them.
+const lateEvents = 10 * time.Second
 
 // wokenMemory is how many counted releases a lock remembers to not count twice.
 const wokenMemory = 16
@@ -54,13 +60,20 @@ func (f *Folder) woke(e *Event) {
 		f.openWake(l, p, e.At)
 	}
 	if w := l.lastWake(); w != nil && w.takes(e, l.Path) {
-		w.Events++
-		w.Clients = append(w.Clients, e.Who)
+		w.take(e)
 		return
 	}
 	f.stray++
 	if e.Op == "NodeChildrenChanged" && len(l.loose) < maxLoose {
 		l.loose = append(l.loose, loose{e.At, e.Who})
+	}
+}
+
+func (w *wake) take(e *Event) {
+	w.Events++
+	w.Clients = append(w.Clients, e.Who)
+	if e.Op == "NodeChildrenChanged" {
+		w.child++
 	}
 }
 
@@ -115,6 +128,7 @@ func (f *Folder) openWake(l *lock, p *Place, at time.Time) {
 	for _, e := range l.loose {
 		if !e.at.Before(w.At) {
 			w.Events++
+			w.child++
 			w.Clients = append(w.Clients, e.who)
 			f.stray--
 		}
@@ -182,6 +196,12 @@ func (f *Folder) counters(e *Event) {
 		Deleted:  e.Fired["zk_sum_node_deleted_watch_count"],
 		Packets:  e.Fired["zk_packets_received"] + e.Fired["zk_packets_sent"],
 	}
+	f.fired.Nodes = f.fired.Deleted + e.Fired["zk_sum_node_created_watch_count"] + e.Fired["zk_sum_node_changed_watch_count"]
+	for _, p := range e.Passed {
+		if p.Lock != "" {
+			f.lock(p.Lock).Passed = p
+		}
+	}
 	readAt := e.At.Add(-e.Latency)
 	var open []*wake
 	for i := range f.locks {
@@ -198,33 +218,65 @@ func (f *Folder) counters(e *Event) {
 			}
 		}
 	}
+	if !f.base.At.IsZero() && f.stray <= 0 {
+		children, deleted := f.fired.Children-f.base.Children, f.fired.Deleted-f.base.Deleted
+		if awaitsEvents(open, children, deleted, e.At) {
+			return // the wire has yet to show whose they are
+		}
+		share(open, children, deleted)
+	}
 	for _, w := range open {
 		w.Until = e.At
-	}
-	if !f.base.At.IsZero() && f.stray <= 0 {
-		share(open, f.fired.Children-f.base.Children, f.fired.Deleted-f.base.Deleted)
 	}
 	f.base, f.stray = f.fired, 0
 }
 
+// awaitsEvents reports whether the wire has shown fewer watch events than the
+// server has counted, where only the wire can tell the releases apart.
+func awaitsEvents(open []*wake, children, deleted float64, now time.Time) bool {
+	if len(open) < 2 || !ofDifferentLocks(open) {
+		return false
+	}
+	c, d := seen(open)
+	return (c < children || d < deleted) && now.Sub(open[0].opened) < lateEvents
+}
+
 // share gives the difference of two readings to the releases between them: to a
-// single one all of it, to two of different locks where the wire shows that one
-// fired child watches only and the other data watches only. Otherwise it stays
-// unknown.
+// single one all of it; to several of different locks, released at the same
+// moment, to each what the wire shows that it fired, where that is all that the
+// server has counted. Otherwise it stays unknown.
 func share(open []*wake, children, deleted float64) {
 	switch {
 	case children < 0 || deleted < 0: // a server that counted is down
 	case len(open) == 1:
 		open[0].Server = children + deleted
-	case len(open) == 2 && parentOf(open[0]) != parentOf(open[1]):
-		a, b := open[0], open[1]
-		if float64(b.Events) == children {
-			a, b = b, a
-		}
-		if children != deleted && float64(a.Events) == children && float64(b.Events) == deleted {
-			a.Server, b.Server = children, deleted
+	case ofDifferentLocks(open):
+		if c, d := seen(open); c == children && d == deleted {
+			for _, w := range open {
+				w.Server = float64(w.Events)
+			}
 		}
 	}
+}
+
+// seen adds up the watch events that the wire shows, by the kind of watch.
+func seen(open []*wake) (children, deleted float64) {
+	for _, w := range open {
+		children += float64(w.child)
+		deleted += float64(w.Events - w.child)
+	}
+	return children, deleted
+}
+
+// ofDifferentLocks reports whether no two releases are of the same lock: which of
+// those a child watch has told of, the wire does not say.
+func ofDifferentLocks(open []*wake) bool {
+	for i, w := range open {
+		if slices.ContainsFunc(open[:i], func(o *wake) bool { return parentOf(o) == parentOf(w) }) {
+			return false
+		}
+	}
+	return true
 }
 
 func parentOf(w *wake) string { return w.Node[:strings.LastIndexByte(w.Node, '/')+1] }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"zklab/internal/journal"
@@ -30,11 +31,12 @@ func (o *observer) readCounters(ctx context.Context, must bool) {
 			must = true
 			continue
 		}
-		if !must && sameWatches(fired, o.lab.sessions.fired) {
+		passed := o.lab.passedNow()
+		if !must && sameWatches(fired, o.lab.sessions.fired) && sameEvents(passed, o.lab.sessions.passed) {
 			return
 		}
-		o.lab.sessions.fired = fired
-		o.lab.j.Append(journal.Event{By: journal.Server, Type: journal.Counters, Fired: fired, Latency: time.Since(start)})
+		o.lab.sessions.fired, o.lab.sessions.passed = fired, passed
+		o.lab.j.Append(journal.Event{By: journal.Server, Type: journal.Counters, Fired: fired, Passed: slices.Clone(passed), Latency: time.Since(start)})
 		return
 	}
 	o.nudge() // it never stood still: soon again

@@ -25,6 +25,7 @@ type sessions struct {
 	member map[string]*zkstat.Reader // by address; only of the goroutine and counters
 	rmu    sync.Mutex                // guards member
 	fired  map[string]float64        // last counters written; of the observer's goroutine
+	passed []journal.Passed          // written with them
 
 	watches atomic.Int64 // all watches at the servers, by the last reading of the counters
 
