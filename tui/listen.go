@@ -30,6 +30,9 @@ const (
 	// comes together. It leaves room for one frame within 100 ms of an event.
 	coalesce = 40 * time.Millisecond
 	maxBatch = 4096
+	// quietFor is how long heartbeats alone are held back: with hundreds of
+	// contestants they come all the time, and change nothing on the screen.
+	quietFor = 250 * time.Millisecond
 )
 
 // listen waits for events and takes them. After a delivery at last it waits a
@@ -45,6 +48,13 @@ func (m *model) listen(last time.Time) tea.Cmd {
 		}
 		msg := eventsMsg{}
 		msg.events, msg.missed = source.Since(seq, maxBatch)
+		for began := now(); quiet(msg.events) && msg.missed == 0 && now().Sub(began) < quietFor; {
+			pause(ctx, coalesce)
+			if ctx.Err() != nil {
+				return failedMsg{ctx.Err()}
+			}
+			msg.events, msg.missed = source.Since(seq, maxBatch)
+		}
 		for i := range msg.events {
 			e := &msg.events[i]
 			tracer.Apply(e)
@@ -59,6 +69,16 @@ func (m *model) listen(last time.Time) tea.Cmd {
 		}
 		return msg
 	}
+}
+
+// quiet says whether events are heartbeats only.
+func quiet(events []journal.Event) bool {
+	for i := range events {
+		if t := events[i].Type; t != journal.Ping && t != journal.Pong {
+			return false
+		}
+	}
+	return true
 }
 
 // pause waits for d, or until ctx ends.

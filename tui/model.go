@@ -137,7 +137,11 @@ func (m *model) next(now time.Time) time.Time {
 		return time.Time{}
 	}
 	if m.reel != nil {
-		return m.reel.next(now)
+		at := m.reel.next(now)
+		if d := m.moving.tick(); d > 0 && at.IsZero() {
+			at = now.Add(d)
+		}
+		return at
 	}
 	if m.still {
 		return time.Time{}
@@ -186,6 +190,7 @@ func (m *model) frame() view.Frame {
 	switch {
 	case m.reel != nil:
 		m.reel.frame(&f)
+		f.Motion = m.moving.shown(m.o.Now())
 	case m.still:
 		f.Clock = view.Paused
 	default:

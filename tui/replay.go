@@ -84,10 +84,24 @@ func (r *reel) frame(f *view.Frame) {
 	}
 }
 
+// firedBetween are the watch events of a stretch of the recorded journal.
+func (m *model) firedBetween(from, to time.Time) []journal.Event {
+	all := m.trace.Messages
+	i := sort.Search(len(all), func(i int) bool { return all[i].At.After(from) })
+	var out []journal.Event
+	for ; i < len(all) && !all[i].At.After(to); i++ {
+		if all[i].Type == journal.WatchEvent {
+			out = append(out, journal.Event{Type: journal.WatchEvent, At: all[i].At, Who: all[i].Who, Node: all[i].Node, Op: all[i].Op})
+		}
+	}
+	return out
+}
+
 // jump goes to a moment and stops there.
 func (m *model) jump(to time.Time) tea.Cmd {
 	r := m.reel
 	r.playing = false
+	m.moving = motions{}
 	if to.Before(r.start) {
 		to = r.start
 	}

@@ -42,6 +42,17 @@ func TestRun_replay_playsStepsAndMarks(t *testing.T) {
 	})
 }
 
+func TestRun_replay_moves(t *testing.T) {
+	alone(t, tui.Options{Source: tui.FromJournal(journal.Of(recorded())), Replay: true}, func(t *testing.T, s *screen) {
+		s.await("replay")
+		s.press("\x1b[F", "\x1b[5~") // to the end, then back to the mark before the release
+		s.await("t+38.0s", "5 in line")
+		s.press("-", "-", " ") // played slowly
+		s.await("0.25x", "✗ gone", "◆")
+		s.await("4 in line")
+	})
+}
+
 func TestRun_replay_nobodyCanBeActedOn(t *testing.T) {
 	alone(t, tui.Options{Source: tui.FromJournal(journal.Of(recorded())), Replay: true}, func(t *testing.T, s *screen) {
 		s.await("1 in line")

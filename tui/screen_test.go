@@ -40,14 +40,12 @@ type screen struct {
 
 	mu      sync.Mutex
 	written int
-	last    time.Time // of the last write
 	raw     strings.Builder
 }
 
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	s.written += len(p)
-	s.last = time.Now()
 	s.raw.Write(p)
 	s.mu.Unlock()
 	// A terminal in its usual mode returns the carriage on a new line.
@@ -64,13 +62,6 @@ func (s *screen) bytes() int {
 	n := s.written
 	s.written = 0
 	return n
-}
-
-// lastWrite returns when the screen was last written to.
-func (s *screen) lastWrite() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last
 }
 
 // show runs the pages on an emulated terminal of w by h.

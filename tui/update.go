@@ -147,6 +147,9 @@ func (m *model) show(msg shownMsg) tea.Cmd {
 	if !m.still {
 		return nil
 	}
+	if m.reel != nil && m.reel.playing && !m.o.NoMotion {
+		m.moving.begin(m.lock(), m.shown, msg.state, m.firedBetween(m.shownAt, msg.at), m.o.Now())
+	}
 	m.shown, m.shownAt = msg.state, msg.at
 	if !msg.at.Equal(m.wanted) {
 		return m.fetch()
