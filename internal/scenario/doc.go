@@ -10,7 +10,6 @@
 //
 //	title TEXT                          what this demo shows
 //	servers N                           it needs 1 ZooKeeper server (as without this line) or 3
-//	servers N                           1 or 3: how many the demo needs; 1 unless said
 //	param NAME = DEFAULT [MIN..MAX] [: HELP]
 //	                                    a number, a duration or a word that may be set
 //	                                    from outside; $NAME stands for it, $NAME+1 and
