@@ -69,7 +69,7 @@ func outage(p pane, f Frame, o *trace.Outage, title, invitation string, span tim
 		return
 	}
 	a := axis{from: o.At, to: o.At.Add(span), x: laneLabels, w: p.r.W - laneLabels - 2}
-	g, dead := p.th.Glyph, theme.Dead.Style()
+	g := p.th.Glyph
 	end := func(y int, at time.Time, glyph string, s theme.Style) { until(p, y, a, f.Now, at, glyph, s) }
 	for y, name := range []string{"process", "tcp conn", "session", "znode", "next holder"} {
 		p.put(1, 1+y, name, theme.Muted.Style())
@@ -84,9 +84,6 @@ func outage(p pane, f Frame, o *trace.Outage, title, invitation string, span tim
 		p.fit(a.x, 5, a.w, o.Who+" did not hold the lock", theme.Muted.Style())
 	default:
 		next(p, 5, a, f, o)
-	}
-	if came(o.NodeGone, f) && o.Op == "SIGSTOP" && !came(o.Learned, f) && o.Held {
-		p.fit(a.x+12, 1, a.w-13, " still believes it holds ", dead.Bold())
 	}
 	scale(p, 6, a, span)
 }
@@ -115,12 +112,38 @@ func process(p pane, y int, a axis, f Frame, o *trace.Outage) {
 		return
 	}
 	x = p.put(x, y, g.Stopped+" SIGSTOP", dead.Bold())
-	wakes := here
-	if came(o.Cont, f) {
-		wakes = max(a.column(o.Cont), x)
+	until := func(t time.Time) int {
+		if !came(t, f) {
+			return here
+		}
+		return max(a.column(t), x)
 	}
-	x = p.repeat(x, y, wakes-x, g.WaitLine, dead)
-	p.repeat(x, y, here-x, g.Full, theme.Reader.Style())
+	woke := until(o.Cont)
+	p.repeat(x, y, woke-x, g.WaitLine, dead)
+	knows := max(until(o.Learned), woke)
+	if !came(o.Ended, f) {
+		knows = woke // its session lives: nothing is wrong with what it believes
+	}
+	p.repeat(woke, y, knows-woke, g.Full, dead)
+	p.repeat(knows, y, here-knows, g.Full, theme.Reader.Style())
+	if o.Held && came(o.NodeGone, f) {
+		believesOn(p, y, x, woke, knows)
+	}
+}
+
+// stillBelieves is what a stopped holder does after its node has gone.
+const stillBelieves = " still believes it holds "
+
+// believesOn writes that onto the stretch in which it is so and there is room:
+// awake, from woke to knows, or else stopped.
+func believesOn(p pane, y, x, woke, knows int) {
+	need := width(stillBelieves)
+	switch {
+	case knows-woke >= need+2:
+		p.put(woke+1, y, stillBelieves, theme.Dead.Style().Bold())
+	case woke-x >= need+2:
+		p.put(woke-need-1, y, stillBelieves, theme.Dead.Style().Bold())
+	}
 }
 
 func next(p pane, y int, a axis, f Frame, o *trace.Outage) {
