@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"zklab/curatorlike"
 	"zklab/internal/lockproof"
 	"zklab/internal/wiretap"
@@ -83,6 +85,38 @@ func TestCatalogue_23_raisedMaximumWakes(t *testing.T) {
 	if err := s.SetMax(2); err != nil {
 		t.Fatal(err)
 	}
+	a.releases(a.granted(waiting))
+	a.releases(holder)
+	a.clean()
+	raisesShared(a, first, c)
+}
+
+// raisesShared raises a maximum that all processes read from one node.
+func raisesShared(a *arena, first, second *client) {
+	a.t.Helper()
+	// Beside the lock's path: a watch on it stays for as long as the session.
+	count := a.path + "-count"
+	if _, err := a.conn.Create(count, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		a.t.Fatal(err)
+	}
+	a.t.Cleanup(func() { removeTree(a.conn, count) })
+	set := func(n byte) {
+		if _, err := a.conn.Set(count, []byte{0, 0, 0, n}, -1); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	set(1)
+	shared := func(c *client) locker {
+		s, err := curatorlike.NewSemaphore(c.Client, a.path, 1, curatorlike.SharedMax(count))
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		return s
+	}
+	holder := a.acquires(shared(first))
+	waiting, _ := a.queuedBehind(shared(second))
+	a.notYet(waiting, "the only lease is out")
+	set(2)
 	a.releases(a.granted(waiting))
 	a.releases(holder)
 	a.clean()

@@ -109,8 +109,11 @@ func markDeaths(events []Event, holds []Hold) {
 				h.Checked = i
 			}
 			switch {
-			case slices.Contains(alive, h.Session): // an earlier list that lacked it was wrong
-				h.Lived, h.Dead = max(h.Lived, before), Never
+			case slices.Contains(alive, h.Session):
+				h.Lived = max(h.Lived, before)
+				if h.Dead <= before { // it was asked for after the list that lacked it: that one was wrong
+					h.Dead = Never
+				}
 			case h.Dead == Never:
 				h.Dead = i
 			}

@@ -56,8 +56,8 @@ func recipeNamed(name string) *recipe {
 	return nil
 }
 
-func (r *recipe) suite() suite {
-	s := oursOf(r.name, r.permits, r.make)
+func (r *recipe) suite(opts ...curatorlike.Option) suite {
+	s := oursOf(r.name, r.permits, r.make, opts...)
 	s.dirs = r.dirs
 	if r.open != nil {
 		s.open = r.open
