@@ -78,7 +78,7 @@ func TestDemo_kill_mini_showsTheWholeStory(t *testing.T) {
 	if err := inOrder(text,
 		"SIGKILL to amber (kill -9",
 		"watch fired: NodeDeleted lock-0000000000 -> basil", "ok: victim expired in (T, T+tick]",
-		"ok: wakes 1: the release of lock-0000000000 fired 1 watch", "ok: token larger: basil"); err != nil {
+		"ok: wakes few: the release of lock-0000000000 fired 1 watch", "ok: token larger: basil"); err != nil {
 		t.Error(err)
 	}
 	for _, want := range []string{
@@ -99,7 +99,7 @@ func TestDemo_kill_aLockThatWakesAllFails(t *testing.T) {
 				t.Fatalf("%v\n%v", err, s)
 			}
 			for _, r := range s.Results {
-				if r.OK == (r.Text == "wakes 1") {
+				if r.OK == (r.Text == "wakes few") {
 					t.Errorf("%+v", r)
 				}
 			}

@@ -21,16 +21,22 @@
 //	- CHOICE                            one a line; the right one ends with *
 //	let NAME = WHO                      remembers who that is now
 //
-//	start N [of RECIPE] [session D] [hold D] [permits N] [in one process]
-//	join WHO [at once]                  WHO: a name, holder, next, last, waiter N, all,
-//	                                    newest (started last), guest S (the last in line
-//	                                    whose session is on server S);
+//	start N [of RECIPE] [at LOCK] [session D] [hold D] [permits N] [in one process]
+//	                                    at LOCK: a name of your own for a lock beside the
+//	                                    demo's own; without it, that one is meant
+//	join WHO [at once]                  WHO: a name; holder, next, last, waiter N or all,
+//	                                    each of them [at LOCK]; holders (the first one
+//	                                    of every lock), newest (started last), guest S (the
+//	                                    last in line whose session is on server S);
 //	                                    one after the other unless "at once"
 //	release WHO [after D]               after D: not before it has held that long
 //	quit WHO      kill WHO      stop WHO      continue WHO
 //	cut WHO       refuse WHO    blackhole WHO [in|out|both]       delay WHO D
 //	drop reply WHO OP           fail write WHO OP                 heal WHO
 //	expire WHO
+//	drain [at LOCK] [within D]          whoever holds releases at once, until nobody is in
+//	                                    line or the time is over
+//	mark                                fired and packets count from here
 //	write WHO [after D]                 to the resource that the lock protects, after working
 //	                                    for D on what it believed before
 //	fence on, fence off                 whether the resource refuses smaller tokens
@@ -44,7 +50,9 @@
 //	expect FACT                         must be so now
 //	show FACT                           says it without judging
 //
-// Facts with a number take "at most" or "at least" before it.
+// Facts with a number take "at most" or "at least" before it, and "at LOCK" after it.
+// For wakes and fired it may also be "few": at most one watch a release, or three for
+// the library's mutex, whose waiters watch their own node and two ahead.
 //
 //	queue N         nodes in line                 settled N     N in line, all watches set,
 //	holders N       by the server                               all readings newer than that
@@ -52,6 +60,9 @@
 //	rate N          acquisitions a second in this step, from its first grant to its last,
 //	                rounded up
 //	wakes N         watches that the last release fired, by the server's counters
+//	fired N         watches fired since the mark, by the server's counters and, for each
+//	                lock apart, by the wire; known when both agree
+//	packets N       frames of the lock's contestants since the mark, heartbeats aside
 //	written N       writes that the resource took
 //	refused N       writes that it refused
 //	holder WHO      holder other than WHO         token larger

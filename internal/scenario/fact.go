@@ -22,14 +22,17 @@ type finding struct {
 	is      string // what was found, in words
 }
 
-// comparison is "N", "at most N" or "at least N".
+// comparison is "N", "at most N", "at least N" or "few".
 type comparison struct {
 	how string
 	n   int
 }
 
-func (c comparison) holds(got int) bool {
+// holds compares, where few are as many as that.
+func (c comparison) holds(got, few int) bool {
 	switch c.how {
+	case "few":
+		return got >= 0 && got <= few
 	case "at most":
 		return got >= 0 && got <= c.n
 	case "at least":
@@ -38,13 +41,15 @@ func (c comparison) holds(got int) bool {
 	return got == c.n
 }
 
-func (w *words) comparison() (comparison, error) {
+func (w *words) comparison(few bool) (comparison, error) {
 	c := comparison{}
 	switch {
 	case w.take("at", "most"):
 		c.how = "at most"
 	case w.take("at", "least"):
 		c.how = "at least"
+	case few && w.take("few"):
+		return comparison{how: "few"}, nil
 	}
 	var err error
 	c.n, err = w.number("the fact's number")
@@ -69,24 +74,17 @@ func parseFactWords(w *words, numbered bool) (fact, error) {
 	if w.empty() {
 		return fact{}, w.wrong("the fact is missing")
 	}
-	if measure := measures[w.list[0]]; measure != nil {
-		w.next()
-		c := comparison{how: "at least"}
-		if numbered {
-			var err error
-			if c, err = w.comparison(); err != nil {
-				return fact{}, err
-			}
-		}
-		return fact{check: func(r *Runner, s journal.State) finding {
-			n, known, is := measure(r, s)
-			return finding{ok: known && c.holds(n), unknown: !known, is: is}
-		}}, nil
+	if measure, known := measures[w.list[0]]; known {
+		return parseMeasure(w, measure, numbered)
 	}
 	switch {
 	case w.take("settled"):
 		n, err := w.number("how many in line")
-		return fact{check: func(r *Runner, s journal.State) finding { return settled(r, s, n) }}, err
+		if err != nil {
+			return fact{}, err
+		}
+		at, err := w.at()
+		return fact{check: func(r *Runner, s journal.State) finding { return settled(r, s, r.lock(at), n) }}, err
 	case w.take("server"):
 		return serverFact(w)
 	case w.take("leader", "other", "than"):
@@ -101,48 +99,81 @@ func parseFactWords(w *words, numbered bool) (fact, error) {
 	return aboutOne(w)
 }
 
-// measures are the facts with a number.
-var measures = map[string]func(r *Runner, s journal.State) (n int, known bool, is string){
-	"queue": func(r *Runner, s journal.State) (int, bool, string) {
-		l, _ := s.Lock(r.stage.Lock())
+// parseMeasure reads what follows a fact's name: how it compares, and where.
+func parseMeasure(w *words, m measure, numbered bool) (fact, error) {
+	w.next()
+	c := comparison{how: "at least"}
+	if numbered {
+		var err error
+		if c, err = w.comparison(m.few != nil); err != nil {
+			return fact{}, err
+		}
+	}
+	at, err := w.at()
+	return fact{check: func(r *Runner, s journal.State) finding {
+		n, known, is := m.take(r, s, r.lock(at))
+		few := 0
+		if m.few != nil {
+			few = m.few(r, s, r.lock(at))
+		}
+		return finding{ok: known && c.holds(n, few), unknown: !known, is: is}
+	}}, err
+}
+
+// measure is a fact with a number, at one lock or at all.
+type measure struct {
+	take func(r *Runner, s journal.State, lock string) (n int, known bool, is string)
+	few  func(r *Runner, s journal.State, lock string) int // what "few" means; nil: nothing
+}
+
+// everywhere is a measure that has no lock.
+func everywhere(take func(*Runner, journal.State) (int, bool, string)) measure {
+	return measure{take: func(r *Runner, s journal.State, _ string) (int, bool, string) { return take(r, s) }}
+}
+
+var measures = map[string]measure{
+	"queue": {take: func(_ *Runner, s journal.State, lock string) (int, bool, string) {
+		l, _ := s.Lock(lock)
 		return len(l.Queue), true, fmt.Sprintf("%d in line", len(l.Queue))
-	},
-	"holders": func(r *Runner, s journal.State) (int, bool, string) {
-		l, _ := s.Lock(r.stage.Lock())
+	}},
+	"holders": {take: func(_ *Runner, s journal.State, lock string) (int, bool, string) {
+		l, _ := s.Lock(lock)
 		return len(l.Holders), true, fmt.Sprintf("%d hold by the server", len(l.Holders))
-	},
-	"believers": func(r *Runner, s journal.State) (int, bool, string) {
-		b := s.HoldersBelieved(r.stage.Lock())
+	}},
+	"believers": {take: func(_ *Runner, s journal.State, lock string) (int, bool, string) {
+		b := s.HoldersBelieved(lock)
 		return len(b), true, fmt.Sprintf("%d believe they hold %v", len(b), b)
-	},
-	"overlap": func(r *Runner, _ journal.State) (int, bool, string) {
+	}},
+	"overlap": everywhere(func(r *Runner, _ journal.State) (int, bool, string) {
 		if r.watch.overlaps == 0 {
 			return 0, true, "never did two believe at once that they hold"
 		}
 		return r.watch.overlaps, true, fmt.Sprintf("%d times two believed at once that they hold, last %s", r.watch.overlaps, r.watch.overlap)
-	},
-	"wakes":   wakes,
-	"rate":    rate,
-	"serving": serving,
-	"written": func(_ *Runner, s journal.State) (int, bool, string) {
+	}),
+	"wakes":   {take: wakes, few: fewWakes},
+	"fired":   {take: fired, few: fewFired},
+	"packets": {take: packets},
+	"rate":    everywhere(rate),
+	"serving": everywhere(serving),
+	"written": everywhere(func(_ *Runner, s journal.State) (int, bool, string) {
 		n := 0
 		for _, c := range s.Contestants {
 			n += c.Writes
 		}
 		return n, true, fmt.Sprintf("%d writes taken", n)
-	},
-	"refused": func(_ *Runner, s journal.State) (int, bool, string) {
+	}),
+	"refused": everywhere(func(_ *Runner, s journal.State) (int, bool, string) {
 		n := 0
 		for _, c := range s.Contestants {
 			n += c.Refused
 		}
 		return n, true, fmt.Sprintf("%d writes refused", n)
-	},
+	}),
 }
 
 // wakes is what the last release fired. A dead holder's end is a release too.
-func wakes(r *Runner, s journal.State) (int, bool, string) {
-	l, _ := s.Lock(r.stage.Lock())
+func wakes(_ *Runner, s journal.State, lock string) (int, bool, string) {
+	l, _ := s.Lock(lock)
 	if len(l.Wakes) == 0 {
 		return 0, false, "no release yet"
 	}
@@ -161,14 +192,18 @@ func wakes(r *Runner, s journal.State) (int, bool, string) {
 // settled reports whether n are in line and nothing is under way any more: the
 // holder knows that it holds, each waiter has its watch, and the counters were
 // read after the last change. Then the next release can be counted exactly.
-func settled(r *Runner, s journal.State, n int) finding {
-	l, _ := s.Lock(r.stage.Lock())
+func settled(r *Runner, s journal.State, lock string, n int) finding {
+	l, _ := s.Lock(lock)
+	holding := map[string]bool{}
+	for _, p := range l.Queue {
+		holding[p.Who] = holding[p.Who] || p.Holds
+	}
 	line, unarmed, unaware := 0, 0, 0
 	for _, c := range s.Contestants {
-		if c.Lock != r.stage.Lock() || c.Phase == journal.Killed || c.Phase == journal.Gone {
+		if c.Lock != lock || c.Phase == journal.Killed || c.Phase == journal.Gone {
 			continue
 		}
-		holds := slices.ContainsFunc(l.Queue, func(p journal.Place) bool { return p.Who == c.Who && p.Holds })
+		holds := holding[c.Who]
 		waits := !holds && (c.Node != "" || c.Belief == journal.Waiting)
 		switch {
 		case holds:
@@ -214,7 +249,7 @@ func holderFact(w *words, same bool) (fact, error) {
 		if err != nil {
 			return finding{is: err.Error()}
 		}
-		l, _ := s.Lock(r.stage.Lock())
+		l, _ := s.Lock(r.lock(subject.at))
 		for _, p := range l.Queue {
 			if p.Holds && p.Who != "" {
 				return finding{ok: (p.Who == name) == same, is: fmt.Sprintf("%s holds by the server (%s)", p.Who, p.Node.Name)}

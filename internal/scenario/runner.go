@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"zklab/internal/journal"
@@ -18,7 +19,7 @@ var ErrExpectation = errors.New("an expectation did not hold")
 const Patience = 30 * time.Second
 
 // Runner plays one script on one stage, step by step or straight through. One
-// goroutine may use it.
+// goroutine may use it; Waiting alone may be called from others.
 type Runner struct {
 	script *Script
 	stage  Stage
@@ -30,12 +31,16 @@ type Runner struct {
 
 	next    int // step
 	started []string
+	at      map[string]string // the lock's path of each one started
 	names   map[string]string
 	servers map[string]int // by the names that let gave them
 	watch   watch
 	results []Result
 	broken  error // why no further step runs
 	guesses []Guess
+	marked  marked
+	drained map[string]drained     // by the lock's path
+	waiting atomic.Pointer[string] // what the statement that runs waits for
 }
 
 // Result is one expectation, and what was found.
@@ -58,8 +63,8 @@ type Guess struct {
 func NewRunner(s *Script, stage Stage, j *journal.Journal) *Runner {
 	return &Runner{
 		script: s, stage: stage, j: j, sub: j.Subscribe(0), fold: journal.NewFolder(),
-		names: map[string]string{}, servers: map[string]int{},
-		watch: watch{signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, believing: map[string]bool{}},
+		at: map[string]string{}, drained: map[string]drained{}, names: map[string]string{}, servers: map[string]int{},
+		watch: watch{signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, believing: map[string]string{}},
 	}
 }
 
@@ -72,6 +77,15 @@ func (r *Runner) Current() (Step, bool) {
 		return Step{}, false
 	}
 	return r.script.Steps[r.next], true
+}
+
+// Waiting says what the step that runs is waiting for, and what there is instead
+// at this moment; "" when it waits for nothing.
+func (r *Runner) Waiting() string {
+	if text := r.waiting.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // Position says how many steps are done, and of how many.
@@ -162,7 +176,7 @@ func (r *Runner) result(f finding, text string) {
 type watch struct {
 	overlaps  int
 	overlap   string // who with whom, the last time
-	believing map[string]bool
+	believing map[string]string // lock, by who believes to hold it
 	grants    []grant // the last two
 	signalled map[string]time.Time
 	exited    map[string]string // how
@@ -219,16 +233,16 @@ func (r *Runner) believed(e *journal.Event) {
 		delete(r.watch.believing, e.Who)
 		return
 	}
-	if r.watch.believing[e.Who] {
+	if _, already := r.watch.believing[e.Who]; already {
 		return
 	}
-	for other := range r.watch.believing {
-		if exclude(r.recipeOf(e.Who), r.recipeOf(other)) {
+	for other, lock := range r.watch.believing {
+		if lock == e.Lock && exclude(r.recipeOf(e.Who), r.recipeOf(other)) {
 			r.watch.overlaps++
 			r.watch.overlap = other + " with " + e.Who
 		}
 	}
-	r.watch.believing[e.Who] = true
+	r.watch.believing[e.Who] = e.Lock
 	n := len(r.watch.grants)
 	if n > 0 && r.watch.grants[n-1] == (grant{e.Who, e.Token}) {
 		return // the same hold, after a doubt

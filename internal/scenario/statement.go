@@ -16,7 +16,7 @@ type doer = func(ctx context.Context, r *Runner) error
 var usages = map[string]string{
 	"say":       "say TEXT",
 	"let":       "let NAME = WHO, or let NAME = server S",
-	"start":     "start N [of RECIPE] [session D] [hold D] [permits N] [in one process]",
+	"start":     "start N [of RECIPE] [at LOCK] [session D] [hold D] [permits N] [in one process]",
 	"join":      "join WHO [at once]",
 	"release":   "release WHO [after D]",
 	"quit":      "quit WHO",
@@ -37,6 +37,8 @@ var usages = map[string]string{
 	"expire":    "expire WHO",
 	"write":     "write WHO [after D]",
 	"fence":     "fence on, or fence off",
+	"mark":      "mark",
+	"drain":     "drain [at LOCK] [within D]",
 	"wait":      "wait FACT [within D]",
 	"expect":    "expect FACT",
 	"show":      "show FACT",
@@ -62,6 +64,10 @@ func parseAction(verb, rest string) (doer, error) {
 		return parseFactStatement(verb, w)
 	case "fence":
 		return parseFence(w)
+	case "mark":
+		return func(_ context.Context, r *Runner) error { r.mark(); return nil }, w.done()
+	case "drain":
+		return parseDrain(w)
 	case "pause", "restart", "isolate", "rejoin":
 		if !w.take("server") {
 			return nil, w.wrong(verb + " is for servers")
@@ -127,6 +133,8 @@ func parseStart(w *words) (doer, error) {
 			if g.Recipe = w.next(); !isName(g.Recipe) {
 				err = w.wrong(fmt.Sprintf("%q is no recipe", g.Recipe))
 			}
+		case w.list[0] == "at":
+			g.Lock, err = w.at()
 		case w.take("session"):
 			g.Session, err = w.duration("the session timeout")
 		case w.take("hold"):
@@ -143,6 +151,9 @@ func parseStart(w *words) (doer, error) {
 	return func(ctx context.Context, r *Runner) error {
 		names, err := r.stage.Start(ctx, g)
 		r.started = append(r.started, names...)
+		for _, name := range names {
+			r.at[name] = r.lock(g.Lock)
+		}
 		return err
 	}, nil
 }

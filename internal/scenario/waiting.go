@@ -74,7 +74,9 @@ func (r *Runner) until(ctx context.Context, f fact, limit time.Duration, enough 
 	defer cancel()
 	r.drain()
 	found := f.check(r, r.state())
+	defer r.waiting.Store(nil)
 	for !enough(found) {
+		r.waitsFor(f, found)
 		events, _, err := r.sub.Next(timed)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -94,6 +96,18 @@ func (r *Runner) until(ctx context.Context, f fact, limit time.Duration, enough 
 	return found, nil
 }
 
+// waitsFor tells Waiting's callers what is missing.
+func (r *Runner) waitsFor(f fact, found finding) {
+	text := f.text
+	switch {
+	case text == "":
+		text = found.is
+	case found.is != "":
+		text += ": " + found.is
+	}
+	r.waiting.Store(&text)
+}
+
 // heldFor waits until the contestant has held for d by its own belief. It is
 // the work that a holder does, not a wait for something to happen.
 func (r *Runner) heldFor(ctx context.Context, name string, d time.Duration) error {
@@ -101,6 +115,9 @@ func (r *Runner) heldFor(ctx context.Context, name string, d time.Duration) erro
 		return nil
 	}
 	c, _ := r.state().Contestant(name)
+	text := fmt.Sprintf("%s holds for %s", name, secs(d))
+	r.waiting.Store(&text)
+	defer r.waiting.Store(nil)
 	timer := time.NewTimer(time.Until(c.BeliefAt.Add(d)))
 	defer timer.Stop()
 	select {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,9 +12,10 @@ import (
 
 // who names one or several contestants, now or by their place.
 type who struct {
-	word string // name, holder, next, last, waiter, all, newest, guest
+	word string // name, holder, holders, next, last, waiter, all, newest, guest
 	n    int    // of waiter
 	of   server // of guest
+	at   string // lock; "": the stage's own
 }
 
 func (w who) String() string {
@@ -82,20 +84,23 @@ func (w *words) who() (who, error) {
 		if err == nil && n < 1 {
 			err = w.wrong("the first waiter is waiter 1")
 		}
-		return who{word: text, n: n}, err
+		at, atErr := w.at()
+		return who{word: text, n: n, at: at}, errors.Join(err, atErr)
 	case text == "guest":
 		of, err := w.server()
 		return who{word: text, of: of}, err
 	case isName(text):
-		return who{word: text}, nil
+		at, err := w.at()
+		return who{word: text, at: at}, err
 	}
-	return who{}, w.wrong(fmt.Sprintf("%q is no contestant: a name, holder, next, last, waiter N, newest, guest S, all", text))
+	return who{}, w.wrong(fmt.Sprintf("%q is no contestant: a name, holder, holders, next, last, waiter N, newest, guest S, all", text))
 }
 
 // resolve finds the contestants meant, by the server's queue of the moment.
 func (w who) resolve(r *Runner) ([]string, error) {
 	state := r.state()
-	lock, _ := state.Lock(r.stage.Lock())
+	path := r.lock(w.at)
+	lock, _ := state.Lock(path)
 	line := inLine(lock)
 	waiting := slices.DeleteFunc(slices.Clone(line), func(p journal.Place) bool { return p.Holds })
 	place := -1
@@ -108,14 +113,16 @@ func (w who) resolve(r *Runner) ([]string, error) {
 		}
 		return nil, fmt.Errorf("there is no newest: nobody was started")
 	case "all":
-		return slices.Clone(r.started), nil
+		return r.startedAt(path), nil
+	case "holders":
+		return holders(state), nil
 	case "holder":
 		for _, p := range line {
 			if p.Holds {
 				return []string{p.Who}, nil
 			}
 		}
-		return nil, fmt.Errorf("there is no holder: nobody of ours holds %s by the server", r.stage.Lock())
+		return nil, fmt.Errorf("there is no holder: nobody of ours holds %s by the server", path)
 	case "next":
 		place = 0
 	case "last":

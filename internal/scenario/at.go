@@ -1,0 +1,56 @@
+package scenario
+
+import (
+	"fmt"
+	"path"
+
+	"zklab/internal/journal"
+)
+
+// at takes "at LOCK" from the front; "" when there is none: the stage's own lock
+// is meant. ("At once" is no lock.)
+func (w *words) at() (string, error) {
+	if w.empty() || w.list[0] != "at" || len(w.list) > 1 && w.list[1] == "once" {
+		return "", nil
+	}
+	w.next()
+	name := w.next()
+	if !isName(name) {
+		return "", w.wrong(fmt.Sprintf("%q is no name for a lock", name))
+	}
+	return name, nil
+}
+
+// lock is the path of a lock by its name in the script: it lies beside the
+// stage's own.
+func (r *Runner) lock(name string) string {
+	if name == "" {
+		return r.stage.Lock()
+	}
+	return path.Join(path.Dir(r.stage.Lock()), name)
+}
+
+// startedAt names those that were started at a lock, in order.
+func (r *Runner) startedAt(lock string) []string {
+	var names []string
+	for _, name := range r.started {
+		if r.at[name] == lock {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// holders names the first holder of each lock.
+func holders(s journal.State) []string {
+	var names []string
+	for _, l := range s.Locks {
+		for _, p := range l.Queue {
+			if p.Holds && p.Who != "" {
+				names = append(names, p.Who)
+				break
+			}
+		}
+	}
+	return names
+}
