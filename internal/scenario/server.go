@@ -160,10 +160,10 @@ func otherLeads(w *words) (fact, error) {
 // sessionOn reads the server of "WHO on S" and "WHO off S": off means that the
 // session is on another one. "WHO on any" is so when it is known which.
 func sessionOn(w *words, on bool) (aspect, error) {
-	any := on && w.take("any")
+	anywhere := on && w.take("any")
 	var whom server
 	var err error
-	if !any {
+	if !anywhere {
 		whom, err = w.server()
 	}
 	return func(r *Runner, c journal.ContestantState) finding {
@@ -173,7 +173,7 @@ func sessionOn(w *words, on bool) (aspect, error) {
 			return finding{is: fmt.Sprintf("the session of %s is on no server that is known", c.Who)}
 		}
 		n := i + 1
-		if !any {
+		if !anywhere {
 			var err error
 			if n, err = whom.number(r); err != nil {
 				return finding{is: err.Error()}

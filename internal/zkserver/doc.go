@@ -11,6 +11,9 @@
 // folder of its own, and dies with the process that started it, however that
 // one dies: also by kill -9. Nothing is left behind, neither process nor folder.
 //
+// Three private servers reach each other through relays in this process, so that
+// [Server.Isolate] can cut one off without the rights that a firewall takes.
+//
 // On an ensemble that somebody else runs, each use has a path of its own, which
 // [Ensemble.Close] removes; a process that dies before leaves its path there
 // (/zklab-…).
