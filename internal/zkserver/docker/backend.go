@@ -140,7 +140,7 @@ func (h *house) labels() map[string]string { return map[string]string{ensembleLa
 // published by way of the default network, so that clients reach a server that is
 // cut off from its peers.
 func (h *house) create(ctx context.Context, image string, o zkserver.Options, s *server) error {
-	c, err := testcontainers.Run(ctx, image,
+	c, err := testcontainers.Run(ctx, fullName(image),
 		testcontainers.WithNoStart(),
 		testcontainers.WithLabels(h.labels()),
 		testcontainers.WithEnv(environment(o, s.id)),

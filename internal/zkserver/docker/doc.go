@@ -27,7 +27,8 @@
 // A guardian process reads a pipe of which we hold the other end. When we are gone,
 // however that happened, it removes our containers and networks. Ryuk,
 // testcontainers' own reaper, runs too where its image is present; it is never
-// pulled for that, because not everybody can.
+// pulled for that, because not everybody can. TESTCONTAINERS_RYUK_DISABLED=true
+// turns it off where it is present and does not work.
 //
 // The guardian is this program's own executable, started again: the init function
 // of this package recognises it by its environment, and does not return.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/log"
@@ -94,6 +95,22 @@ func chooseImage(ctx context.Context, api *client.Client, o zkserver.Options, fe
 		return "", fmt.Errorf("the image %s is not present and cannot be pulled (%s); name one that is present: %s=…", image, oneLine(err), imageEnv)
 	}
 	return image, nil
+}
+
+// fullName is the image's name with its registry. The library replaces the registry
+// of a name without one where the environment says so, and would then pull an
+// image that we have chosen because it is present. It does so for docker.io too,
+// and not for that registry's older name, which the engine takes for the same.
+func fullName(image string) string {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return image
+	}
+	full := reference.TagNameOnly(named).String()
+	if path, ok := strings.CutPrefix(full, "docker.io/"); ok {
+		return "index.docker.io/" + path
+	}
+	return full
 }
 
 func present(ctx context.Context, api *client.Client, image string) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -24,6 +25,17 @@ func listen(t *testing.T) (path string, l net.Listener) {
 	}
 	t.Cleanup(func() { l.Close() })
 	return path, l
+}
+
+// TestStart_hubPrefix_presentImageIsTaken: a prefix for pulls changes nothing for
+// an image that is present.
+func TestStart_hubPrefix_presentImageIsTaken(t *testing.T) {
+	needDocker(t)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestIsolate_oneServer_hasNoPeers$", "-test.v") // the library reads its environment once
+	cmd.Env = append(os.Environ(), "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX=127.0.0.1:1/hub")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "ready after") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // brokenEngines are the ways in which Docker is there and cannot be used.
