@@ -86,7 +86,7 @@ func TestDemoQueue_json_isAJournal(t *testing.T) {
 func TestDemoKill_session1ms_saysWhatWasNegotiated(t *testing.T) {
 	p := newProgram(t)
 	out, errs, code := p.run(demoLimit, "demo", "kill", "--session", "1ms", "--script", "--plain")
-	if code != 0 || !strings.Contains(out, "timeout 1 s") || !strings.Contains(out, "1 ms") {
+	if code != 0 || !strings.Contains(out, "timeout 1 s") || !strings.Contains(out, "asked for 0.001 s") {
 		t.Errorf("exit %d; the negotiated timeout of 1 s and the 1 ms asked for should be said\n%s%s", code, out, errs)
 	}
 }

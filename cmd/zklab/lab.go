@@ -29,8 +29,8 @@ func (g *global) labCommand() *cobra.Command {
 		Use:   "lab",
 		Short: "The sandbox: choose recipe and numbers, do anything to anyone",
 		Long: `lab lines up contestants at a lock and leaves the rest to you: join, release,
-kill -9, stop, continue, cut and heal. ] and [ turn the pages: queue, timeline,
-frames on the wire, and the others.`,
+kill -9, stop, continue, cut and heal; j starts contestants of another kind or at
+another lock, d does one of the other faults. ] and [ turn the pages.`,
 		Example: `  zklab lab
   zklab lab --recipe naive --waiters 12
   zklab lab --waiters 200 --in-one-process
@@ -99,7 +99,7 @@ func (g *global) sandbox(ctx context.Context, f *labFlags) error {
 		return err
 	}
 	o := g.screen(h)
-	o.Control, o.Lock, o.Title = c, h.lab.Lock(), "lab"
+	o.Control, o.Lock, o.Title = sandbox{c}, h.lab.Lock(), "lab"
 	return screenError(tui.Run(ctx, o))
 }
 

@@ -35,14 +35,16 @@ up to the damage.`,
 	fl := cmd.Flags()
 	fl.BoolVar(&f.plain, "plain", false, "text, a line for each event")
 	fl.StringVar(&f.cast, "cast", "", "write an asciicast v2 to this `file` instead of playing")
+	fl.DurationVar(&f.still, "still", -1, "print the page at this time after the start as text, for a document")
 	fl.StringVar(&f.page, "page", tui.PageQueue, "the page to begin with, or to write")
-	fl.StringVar(&f.size, "size", "80x24", "of the asciicast's screen, `WIDTHxHEIGHT`")
+	fl.StringVar(&f.size, "size", "80x24", "of the asciicast's or the still's screen, `WIDTHxHEIGHT`")
 	return cmd
 }
 
 // replayFlags are the flags of `zklab replay`.
 type replayFlags struct {
 	plain      bool
+	still      time.Duration
 	cast       string
 	page, size string
 }
@@ -55,6 +57,9 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 	if f.cast != "" {
 		return g.writeCast(ctx, events, f)
 	}
+	if f.still >= 0 {
+		return g.printStill(events, f)
+	}
 	if f.plain || !g.terminal() {
 		g.printAll(events)
 		return nil
@@ -65,11 +70,34 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 	}))
 }
 
+// castOf says which page is drawn, how large and in which colours.
+func (g *global) castOf(f *replayFlags) (tui.Cast, error) {
+	c := tui.Cast{Page: f.page, Title: f.page, Theme: theme.Name(g.theme), ASCII: g.ascii}
+	if n, err := fmt.Sscanf(f.size, "%dx%d", &c.Width, &c.Height); n != 2 || err != nil || c.Width < 60 || c.Height < 16 || c.Width > 500 || c.Height > 200 {
+		return c, usagef("--size %s: give WIDTHxHEIGHT, from 60x16 to 500x200", f.size)
+	}
+	return c, nil
+}
+
+// printStill prints one moment of the journal.
+func (g *global) printStill(events []journal.Event, f *replayFlags) error {
+	c, err := g.castOf(f)
+	if err != nil {
+		return err
+	}
+	text, err := tui.Picture(events, events[0].At.Add(f.still), c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(g.out, text)
+	return nil
+}
+
 // writeCast writes the journal as an asciicast. An existing file is kept.
 func (g *global) writeCast(ctx context.Context, events []journal.Event, f *replayFlags) error {
-	c := tui.Cast{Page: f.page, Title: "zklab", Theme: theme.Name(g.theme), ASCII: g.ascii}
-	if n, err := fmt.Sscanf(f.size, "%dx%d", &c.Width, &c.Height); n != 2 || err != nil || c.Width < 60 || c.Height < 16 || c.Width > 500 || c.Height > 200 {
-		return usagef("--size %s: give WIDTHxHEIGHT, from 60x16 to 500x200", f.size)
+	c, err := g.castOf(f)
+	if err != nil {
+		return err
 	}
 	out, err := createNew(f.cast)
 	if err != nil {
