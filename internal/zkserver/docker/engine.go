@@ -137,6 +137,7 @@ func setUpTestcontainers(ctx context.Context, api *client.Client) {
 		if os.Getenv(ryukOffEnv) != "" {
 			return
 		}
+		//lint:ignore SA1019 nothing else tells which image would be pulled
 		image := testcontainers.ReaperDefaultImage
 		if prefix := os.Getenv(hubPrefixEnv); prefix != "" {
 			image = strings.TrimSuffix(prefix, "/") + "/" + image
