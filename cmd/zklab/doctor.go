@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/compose"
 )
 
 // finding is what doctor found out about one thing.
@@ -149,7 +150,11 @@ func checkDocker(ctx context.Context) finding {
 	if err != nil {
 		return finding{Name: "Docker", OK: true, Is: "no engine answers; it is not needed"}
 	}
-	return finding{Name: "Docker", OK: true, Is: "engine " + strings.TrimSpace(string(out))}
+	is := "engine " + strings.TrimSpace(string(out))
+	for _, f := range compose.Find(ctx) {
+		is += fmt.Sprintf("; docker-compose.yml runs (profile %s) at %s", f.Profile, f.Connect())
+	}
+	return finding{Name: "Docker", OK: true, Is: is}
 }
 
 // checkFolders tries to write where zklab writes.
