@@ -39,6 +39,7 @@ terminal, it runs to its end by itself, prints a line for each event, and exits
 with 1 when something was not as expected.`,
 		Example: `  zklab demo queue
   zklab demo kill --script --plain
+  zklab demo herd --waiters 200 --script --plain    two lines: all watch one thing, or each its predecessor
   zklab demo queue --recipe naive --waiters 20 --script --plain    every release wakes everybody`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: scenario.Demos(),

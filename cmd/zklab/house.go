@@ -41,7 +41,7 @@ func (g *global) openHouse(ctx context.Context, size int) (*house, error) {
 		h.close()
 		return nil, fmt.Errorf("finding zklab's own program for the contestants: %w", err)
 	}
-	h.lab, err = lab.New(ctx, lab.Options{Ensemble: e, Journal: h.journal, Binary: binary, Args: []string{contestantCommand}})
+	h.lab, err = lab.New(ctx, lab.Options{Ensemble: e, Journal: h.journal, Throwaway: true, Binary: binary, Args: []string{contestantCommand}})
 	if err != nil {
 		h.close()
 		return nil, err

@@ -39,6 +39,9 @@ func (g *global) demoScreen(ctx context.Context, h *house, page string, script *
 	s := newStepper(runner)
 	o := g.screen(h)
 	o.Page, o.Control, o.Script, o.Lock = page, newControl(h, script), s, h.lab.Lock()
+	if page == tui.PageHerd {
+		o.Control = crowd{newControl(h, script)}
+	}
 	if err := tui.Run(ctx, o); err != nil {
 		return screenError(err)
 	}
@@ -81,11 +84,15 @@ func newStepper(r *scenario.Runner) *stepper {
 	return s
 }
 
-// Steps tells where the scenario is.
+// Steps tells where the scenario is, and what its running step waits for.
 func (s *stepper) Steps() view.Steps {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.shown
+	v := s.shown
+	if v.Running {
+		v.Waiting = s.runner.Waiting()
+	}
+	return v
 }
 
 // Next runs the next step to its end.
@@ -101,7 +108,6 @@ func (s *stepper) Next(ctx context.Context) error {
 	done, _ := s.runner.Position()
 	s.mu.Lock()
 	s.shown.At, s.shown.Text, s.shown.Running = done+1, step.Text, true
-	s.shown.Waiting = "what this step waits for"
 	if step.Question != nil {
 		s.shown.Right = step.Question.Answer + 1
 	}

@@ -41,6 +41,10 @@ type Options struct {
 	Session time.Duration // timeout to ask for; 0: 4 s
 	Hold    time.Duration // 0: until told to release
 
+	// Throwaway says that the ensemble, or its chroot, goes with the lab: Close
+	// then spares itself the removing of nodes, which takes a while with a thousand.
+	Throwaway bool
+
 	// How contestants are run: see contestant.Spec.
 	Binary string
 	Args   []string
@@ -182,8 +186,8 @@ func (l *Lab) server(ctx context.Context, which string) (*zkserver.Server, error
 	return nil, fmt.Errorf("lab: %w: %q; there are %d", ErrNoServer, which, len(servers))
 }
 
-// Close ends everything that the lab started, and removes the nodes it made:
-// processes first, then relays, observers and locks. It may be called again.
+// Close ends everything that the lab started, and removes the nodes it made
+// (see Options.Throwaway): processes first, then relays, observers and locks. It may be called again.
 func (l *Lab) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
@@ -209,7 +213,9 @@ func (l *Lab) Close(ctx context.Context) error {
 		return err
 	}))
 	errs = append(errs, each(members, func(m *member) error { return m.relay.Close() }))
-	errs = append(errs, l.observer.clean(ctx))
+	if !l.o.Throwaway {
+		errs = append(errs, l.observer.clean(ctx))
+	}
 	l.cancel()
 	l.tasks.Wait()
 	l.observer.close()

@@ -19,7 +19,7 @@ type drained struct {
 func (d drained) String() string {
 	text := fmt.Sprintf("%d drained in %s", d.line-d.left, secs(d.took))
 	if d.left > 0 {
-		text += fmt.Sprintf(", %d were left in line then", d.left)
+		text += fmt.Sprintf(", and %d were still in line", d.left)
 	}
 	return text
 }

@@ -102,7 +102,7 @@ func (w who) resolve(r *Runner) ([]string, error) {
 	path := r.lock(w.at)
 	lock, _ := state.Lock(path)
 	line := inLine(lock)
-	waiting := slices.DeleteFunc(slices.Clone(line), func(p journal.Place) bool { return p.Holds })
+	waiting := waitingOf(line)
 	place := -1
 	switch w.word {
 	case "guest":
@@ -142,6 +142,16 @@ func (w who) resolve(r *Runner) ([]string, error) {
 		return nil, fmt.Errorf("there is no %s: %d of ours wait in line", w, len(waiting))
 	}
 	return []string{waiting[place].Who}, nil
+}
+
+// waitingOf gives the places of those who hold nothing: who has just got a lease of
+// a semaphore may have its node at the door for a moment more.
+func waitingOf(line []journal.Place) []journal.Place {
+	holds := map[string]bool{}
+	for _, p := range line {
+		holds[p.Who] = holds[p.Who] || p.Holds
+	}
+	return slices.DeleteFunc(slices.Clone(line), func(p journal.Place) bool { return holds[p.Who] })
 }
 
 // one resolves to exactly one contestant.

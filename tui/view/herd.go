@@ -217,9 +217,21 @@ func herdTotals(p pane, f Frame, l *journal.LockState) {
 	p.fit(1, 1, p.r.W-2, herdCost(f.Trace, l), theme.Muted.Style())
 }
 
-// herdCost tells how many frames the queue cost, and how long it has drained.
+func kilobytes(n int64) string {
+	if n < 10_000_000 {
+		return fmt.Sprintf("%d kB", (n+999)/1000)
+	}
+	return fmt.Sprintf("%d MB", n/1_000_000)
+}
+
+// herdCost tells how many packets the queue cost since its beginning, heartbeats
+// aside, and how long it has drained. A journal without counts of packets tells of
+// the frames in it.
 func herdCost(t trace.Trace, l *journal.LockState) string {
 	text := fmt.Sprintf("%d frames", t.Traffic[l.Path].Frames())
+	if p := l.Passed; p.Packets > 0 {
+		text = fmt.Sprintf("%d packets, %s", p.Packets, kilobytes(p.Bytes))
+	}
 	if n := len(l.Wakes); n > 1 {
 		text += fmt.Sprintf(", %d releases in %s", n, seconds(l.Wakes[n-1].At.Sub(l.Wakes[0].At)))
 	}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path"
+	"time"
+
+	"zklab/internal/journal"
+	"zklab/internal/lab"
+)
+
+// crowd is a control that also drives all lines at once, for the herd page.
+type crowd struct{ control }
+
+// ReleaseAll lets the holder of every lock release at the same moment.
+func (c crowd) ReleaseAll(ctx context.Context) error {
+	var errs []error
+	released := 0
+	for _, l := range c.now().Locks {
+		for _, p := range l.Queue {
+			if p.Holds && p.Who != "" {
+				errs = append(errs, c.Release(ctx, p.Who))
+				released++
+				break
+			}
+		}
+	}
+	if released == 0 {
+		return errors.New("nobody holds: there is no line, or it has drained")
+	}
+	return errors.Join(errs...)
+}
+
+// Grow has n contestants more stand in every line, all of one process, like those
+// who came before; with a negative n the last -n of each line go, but never its
+// holder.
+func (c crowd) Grow(ctx context.Context, n int) error {
+	var errs []error
+	like := c.groups()
+	if len(like) == 0 {
+		return errors.New("there is no line yet: the first step makes two")
+	}
+	for _, g := range like {
+		if n > 0 {
+			c.group = g
+			errs = append(errs, c.lineUp(ctx, n))
+		}
+	}
+	for _, l := range c.now().Locks {
+		for i, left := len(l.Queue)-1, -n; i >= 0 && left > 0; i-- {
+			if p := l.Queue[i]; !p.Holds && p.Who != "" {
+				errs = append(errs, c.Quit(ctx, p.Who))
+				left--
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c crowd) now() journal.State { return c.Journal().Latest(time.Now()) }
+
+// groups says what the contestants of each lock are like, by the first of them.
+func (c crowd) groups() []lab.Group {
+	var all []lab.Group
+	seen := map[string]bool{}
+	for _, one := range c.now().Contestants {
+		if one.Lock == "" || seen[one.Lock] {
+			continue
+		}
+		seen[one.Lock] = true
+		all = append(all, lab.Group{Recipe: one.Recipe, Lock: path.Base(one.Lock), Session: one.Asked, InOneProcess: true})
+	}
+	return all
+}
