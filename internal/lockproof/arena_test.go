@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -211,11 +212,14 @@ func (a *arena) verdict(except ...string) []lockproof.Violation {
 	if !a.removed {
 		a.found = append(a.found, foreignDeletes(events)...)
 	}
+	judged := holds
 	if a.expires {
-		holds = lockproof.WithoutStillborn(holds)
+		judged = lockproof.WithoutStillborn(holds)
 	}
-	a.found = append(a.found, lockproof.CheckHonest(holds, except...)...)
-	return append(a.found, everything(events, holds, max(1, a.suite.permits), a.resource.Value())...)
+	permits := max(1, a.suite.permits)
+	return slices.Concat(a.found, lockproof.CheckHonest(judged, except...), lockproof.CheckMarks(events),
+		lockproof.CheckOverlap(judged, permits), lockproof.CheckOrder(judged, permits), lockproof.CheckTokens(judged),
+		lockproof.CheckCounter(events, holds, a.resource.Value()), lockproof.CheckLinearizable(events, judged, permits))
 }
 
 // foreignDeletes finds those whose node was deleted under them, though nobody

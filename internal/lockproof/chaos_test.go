@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestChaos_8sessions(t *testing.T) {
 			t.Log(tally(t, a))
 			if len(vs) > 0 {
 				t.Errorf("seed %d:\n%s", seed, lockproof.Report(vs))
-				t.Logf("the log:\n%s", a.logTail(1000))
+				keepLog(t, a)
 			}
 		})
 	}
@@ -159,4 +160,18 @@ func tally(t *testing.T, a *arena) string {
 		t.Errorf("nothing much happened: %d grants, %d failed acquires, %d frames lost", n[lockproof.Enter], n[lockproof.Fail], dropped)
 	}
 	return fmt.Sprintf("%d grants, %d failed acquires, %d connections, %d frames lost", n[lockproof.Enter], n[lockproof.Fail], conns, dropped)
+}
+
+// keepLog copies the log to where "go test -artifacts" keeps it.
+func keepLog(t *testing.T, a *arena) {
+	t.Helper()
+	text, err := os.ReadFile(a.logFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.ArtifactDir(), "log")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the log is %s (with -artifacts)\n%s", file, a.logTail(60))
 }

@@ -79,11 +79,26 @@ func operations(holds []Hold, clients map[string]int, end int) []porcupine.Opera
 		if h.Left != Never {
 			add(release, i, h.Left, h.Freed)
 		}
-		if h.Dead != Never && h.Dead <= h.Left {
-			add(expire, i, h.Lived+1, h.Dead) // it lived at Lived, so it ended after
+		if ended := endedAfter(holds, i); h.Dead != Never && ended < h.Left {
+			add(expire, i, ended, h.Dead)
 		}
 	}
 	return ops
+}
+
+// endedAfter is the first position at which the session of hold i may have
+// ended: after it was last listed as living, or, as CheckOverlap allows, before
+// a later hold whose holder found it dead. (A server lists a session for a
+// moment longer than it keeps its nodes, and others may ask in that moment.)
+func endedAfter(holds []Hold, i int) int {
+	h := holds[i]
+	after := h.Lived + 1
+	for _, later := range holds[i+1:] {
+		if h.Dead <= later.Checked {
+			after = min(after, later.Entered)
+		}
+	}
+	return after
 }
 
 func lockModel(permits int) porcupine.Model {

@@ -10,10 +10,6 @@ import (
 // releaseLimit bounds the release of a contestant that was told to go.
 const releaseLimit = 10 * time.Second
 
-// Doubt is how the text of a Leave line begins when the hold was no longer
-// certain.
-const Doubt = "no longer certain"
-
 // Member is a contestant: it plays rounds with a lock and appends what it
 // believes.
 type Member struct {
@@ -92,7 +88,7 @@ func (m Member) Use(ctx context.Context, g *Grant, stay <-chan struct{}) string 
 		m.increment(certain, g.Token) // a process that was stopped meanwhile may do what it no longer should
 	}
 	if certain.Err() != nil {
-		return Doubt + ": " + context.Cause(certain).Error()
+		return "no longer certain: " + context.Cause(certain).Error()
 	}
 	return "done"
 }
