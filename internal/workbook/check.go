@@ -51,7 +51,8 @@ const testTimeLimit = 60 * time.Second
 
 // Check runs an exercise's test as it was given, whatever the learner's copy of
 // the test says, and records the outcome. An error means that the exercise
-// could not be judged; that it failed is in the Result.
+// could not be judged; that it failed is in the Result. With ErrNotKept the Result
+// holds nevertheless.
 func (w *Workbook) Check(ctx context.Context, name string, run Run) (Result, error) {
 	l, err := w.Lesson(name)
 	if err != nil {
@@ -69,6 +70,9 @@ func (w *Workbook) Check(ctx context.Context, name string, run Run) (Result, err
 		p.Of(l.Slug).record(r.Code, at)
 		return nil
 	})
+	if err != nil && !errors.Is(err, ErrNewerProgress) {
+		err = fmt.Errorf("%w: %w", ErrNotKept, err)
+	}
 	return r, err
 }
 

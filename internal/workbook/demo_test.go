@@ -10,6 +10,7 @@ import (
 	"zklab/internal/journal/plain"
 	"zklab/internal/lab"
 	"zklab/internal/scenario"
+	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 	"zklab/lessons"
 )
@@ -28,7 +29,7 @@ func TestDemos(t *testing.T) {
 				t.Fatal(err)
 			}
 			j := journal.New(journal.Options{})
-			stage, err := lab.New(t.Context(), lab.Options{Ensemble: ensemble, Journal: j, Lock: "/demo-" + l.Number})
+			stage, err := lab.New(t.Context(), lab.Options{Ensemble: serversFor(t, script, ensemble), Journal: j, Lock: "/demo-" + l.Number})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,6 +44,20 @@ func TestDemos(t *testing.T) {
 			}
 		})
 	}
+}
+
+// serversFor gives a demo as many servers as it needs: the common one, or an ensemble
+// of its own that it may kill.
+func serversFor(t *testing.T, s *scenario.Script, common *zkserver.Ensemble) *zkserver.Ensemble {
+	t.Helper()
+	if s.Servers == 1 {
+		return common
+	}
+	e := zktest.Start(t, zkserver.Options{Size: s.Servers})
+	if all := e.Servers(); len(all) != s.Servers || !all[0].Control() {
+		t.Skipf("the demo needs %d servers that it can kill", s.Servers)
+	}
+	return e
 }
 
 // story is what happened, one line an event.

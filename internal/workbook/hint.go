@@ -1,6 +1,7 @@
 package workbook
 
 import (
+	"errors"
 	"fmt"
 
 	"zklab/lessons"
@@ -19,7 +20,8 @@ type Hint struct {
 
 // Hint returns the next hint of a lesson. The first is for level 1; each later
 // call for the same mistake goes one level up, at most to lessons.Levels. A new
-// mistake starts again at 1.
+// mistake starts again at 1. With ErrNotKept the hint holds nevertheless, but the
+// next call gives the same one.
 func (w *Workbook) Hint(name string) (Hint, error) {
 	l, err := w.Lesson(name)
 	if err != nil {
@@ -40,7 +42,7 @@ func (w *Workbook) Hint(name string) (Hint, error) {
 	if err != nil {
 		return Hint{}, err
 	}
-	err = w.Store.Update(func(p *Progress) error {
+	up := func(p *Progress) error {
 		s := p.Of(l.Slug)
 		if s.HintCode != h.Code {
 			s.HintCode, s.HintLevel = h.Code, 0
@@ -48,8 +50,11 @@ func (w *Workbook) Hint(name string) (Hint, error) {
 		s.HintLevel = min(s.HintLevel+1, lessons.Levels)
 		h.Level = s.HintLevel
 		return nil
-	})
-	h.Text = levels[max(h.Level, 1)-1]
+	}
+	if err = w.Store.Update(up); err != nil {
+		err = errors.Join(fmt.Errorf("%w: %w", ErrNotKept, err), up(p))
+	}
+	h.Text = levels[h.Level-1]
 	return h, err
 }
 

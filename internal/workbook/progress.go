@@ -17,6 +17,10 @@ const ProgressVersion = 1
 // The file is left as it is.
 var ErrNewerProgress = errors.New("workbook: progress.json was written by a newer zklab")
 
+// ErrNotKept is returned beside a result that holds, but could not be written to
+// the progress.
+var ErrNotKept = errors.New("workbook: not kept in the progress")
+
 // Status is how far a learner is with one exercise.
 type Status string
 

@@ -16,24 +16,55 @@ import (
 	"zklab/lessons"
 )
 
-// copyHere makes a checkout of its own that has this one's packages by symbolic
-// link, and exercises that may be edited.
-func copyHere(t *testing.T) *Workbook {
+// TestWorkbook uses one copy of the checkout for all its parts, so that the
+// packages are compiled for it once.
+func TestWorkbook(t *testing.T) {
+	root := copyHere(t)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *Workbook)
+	}{
+		{"aLearnersWay", aLearnersWay},
+		{"plainGoTest", plainGoTest},
+		{"someTestsPass", someTestsPass},
+		{"cancelledCheck", cancelledCheck},
+		{"editedTest", editedTest},
+		{"deletedFile", deletedFile},
+		{"resetKeepsACopy", resetKeepsACopy},
+		{"progressCannotBeKept", progressCannotBeKept},
+		{"solutionMarksAsAssisted", solutionMarksAsAssisted},
+		{"lastRun", lastRun},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, fresh(t, root)) })
+	}
+}
+
+// copyHere makes a checkout that has this one's packages by symbolic link.
+func copyHere(t *testing.T) string {
 	t.Helper()
 	from, err := FindRoot(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	t.Setenv(locktest.StateEnv, filepath.Join(root, ".zklab"))
 	for _, name := range []string{"go.mod", "go.sum", "go.work", "internal", "lessons", "solutions", "curatorlike", "minimutex"} {
 		if err := os.Symlink(filepath.Join(from, name), filepath.Join(root, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.CopyFS(filepath.Join(root, "exercises"), os.DirFS(filepath.Join(from, "exercises"))); err != nil {
-		t.Fatal(err)
+	return root
+}
+
+// fresh opens the copy as a learner finds it: exercises as they were given, no
+// progress.
+func fresh(t *testing.T, root string) *Workbook {
+	t.Helper()
+	for _, name := range []string{"exercises", ".zklab"} {
+		if err := os.RemoveAll(filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	t.Setenv(locktest.StateEnv, filepath.Join(root, ".zklab"))
 	w, err := Open(root, "")
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +72,11 @@ func copyHere(t *testing.T) *Workbook {
 	if _, err := WriteExercises(root, w.files, w.now()); err != nil {
 		t.Fatal(err)
 	}
+	b, err := os.ReadFile(filepath.Join("..", "..", "exercises", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "go.mod", string(b))
 	return w
 }
 
@@ -54,8 +90,7 @@ func (w *Workbook) write(t *testing.T, name, content string) {
 const lesson05 = "05-take-a-number"
 
 // A learner's way through one exercise: begin, err, ask for hints, solve it.
-func TestWorkbook_aLearnersWay(t *testing.T) {
-	w := copyHere(t)
+func aLearnersWay(t *testing.T, w *Workbook) {
 	right, err := answerOf(lesson05)
 	if err != nil {
 		t.Fatal(err)
@@ -111,8 +146,7 @@ func TestWorkbook_aLearnersWay(t *testing.T) {
 }
 
 // Plain "go test" in any editor counts as well: the next hint knows the mistake.
-func TestWorkbook_plainGoTest(t *testing.T) {
-	w := copyHere(t)
+func plainGoTest(t *testing.T, w *Workbook) {
 	right, err := answerOf(lesson05)
 	if err != nil {
 		t.Fatal(err)
@@ -133,8 +167,7 @@ func TestWorkbook_plainGoTest(t *testing.T) {
 }
 
 // Some of the tests passing does not solve the exercise.
-func TestWorkbook_someTestsPass(t *testing.T) {
-	w := copyHere(t)
+func someTestsPass(t *testing.T, w *Workbook) {
 	right, err := answerOf(lesson05)
 	if err != nil {
 		t.Fatal(err)
@@ -151,8 +184,7 @@ func TestWorkbook_someTestsPass(t *testing.T) {
 }
 
 // A check that is cancelled ends soon and leaves nothing running.
-func TestWorkbook_cancelledCheck(t *testing.T) {
-	w := copyHere(t)
+func cancelledCheck(t *testing.T, w *Workbook) {
 	w.write(t, lesson05+"/lock.go", "package lock\n\nfunc InFront(string, []string) (string, error) { select {} }\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
@@ -166,8 +198,7 @@ func TestWorkbook_cancelledCheck(t *testing.T) {
 }
 
 // A test that was edited until it passes is noticed, and does not help.
-func TestWorkbook_editedTest(t *testing.T) {
-	w := copyHere(t)
+func editedTest(t *testing.T, w *Workbook) {
 	w.write(t, lesson05+"/lock_test.go", "package lock\n")
 	r, err := w.Check(t.Context(), lesson05, Run{})
 	if err != nil || !r.TestEdited || r.Code != CodeTODO {
@@ -181,8 +212,7 @@ func TestWorkbook_editedTest(t *testing.T) {
 	}
 }
 
-func TestWorkbook_deletedFile(t *testing.T) {
-	w := copyHere(t)
+func deletedFile(t *testing.T, w *Workbook) {
 	if err := os.RemoveAll(filepath.Join(w.Root, "exercises", lesson05)); err != nil {
 		t.Fatal(err)
 	}
@@ -201,8 +231,7 @@ func TestWorkbook_deletedFile(t *testing.T) {
 }
 
 // Reset keeps what was there, each time.
-func TestWorkbook_resetKeepsACopy(t *testing.T) {
-	w := copyHere(t)
+func resetKeepsACopy(t *testing.T, w *Workbook) {
 	for _, mine := range []string{"package lock // first\n", "package lock // second\n"} {
 		w.write(t, lesson05+"/lock.go", mine)
 		kept, err := w.Reset("take-a-number")
@@ -224,8 +253,18 @@ func TestWorkbook_resetKeepsACopy(t *testing.T) {
 	}
 }
 
-func TestWorkbook_solutionMarksAsAssisted(t *testing.T) {
-	w := copyHere(t)
+// Without a place for the progress, checks and hints work all the same.
+func progressCannotBeKept(t *testing.T, w *Workbook) {
+	w.Store.Dir += "-which-is-a-file"
+	if err := os.WriteFile(w.Store.Dir, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := w.Check(t.Context(), "5", Run{}); r.Code != CodeTODO || !errors.Is(err, ErrNotKept) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func solutionMarksAsAssisted(t *testing.T, w *Workbook) {
 	answer, assisted, err := w.Solution("06")
 	if err != nil || !assisted || !strings.Contains(answer, "GetW") || strings.Contains(answer, "SOLUTION") {
 		t.Errorf("%v, %v\n%s", assisted, err, answer)
@@ -236,8 +275,7 @@ func TestWorkbook_solutionMarksAsAssisted(t *testing.T) {
 }
 
 // A failing run leaves its journal behind.
-func TestWorkbook_lastRun(t *testing.T) {
-	w := copyHere(t)
+func lastRun(t *testing.T, w *Workbook) {
 	if _, err := w.LastRun(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before any run: %v", err)
 	}
