@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"zklab/internal/wiretap"
 )
 
 // stoppedClock stands still until it is moved.
@@ -109,5 +111,50 @@ func TestHoldContext_asksTheClock(t *testing.T) {
 	}
 	if err := g.again(); !errors.Is(err, ErrSuspended) {
 		t.Fatal("reentered a hold that is not certain:", err)
+	}
+}
+
+// TestDeadlines_next: whatever the age of the proof, the keeper wakes up for
+// the next thing that is due, and for nothing before it.
+func TestDeadlines_next(t *testing.T) {
+	clock := &stoppedClock{now: time.Now()}
+	s := deadlineSession(clock)
+	s.c.opts.tick = time.Second
+	due := map[string][]time.Duration{ // T = 9 s
+		"connected": {3 * time.Second, 6 * time.Second, 8 * time.Second, 9 * time.Second},
+		"asking":    {6 * time.Second, 8 * time.Second, 9 * time.Second},
+		"suspended": {6 * time.Second, 8 * time.Second, 9 * time.Second},
+	}
+	for state, marks := range due {
+		s.syncing, s.linked = state == "asking", state != "suspended"
+		for age := time.Duration(0); age < s.timeout; age += 100 * time.Millisecond {
+			want := s.timeout
+			for _, m := range marks {
+				if m > age {
+					want = min(want, m)
+				}
+			}
+			if got := age + s.nextDeadline(s.proof.Add(age)); got != want {
+				t.Fatalf("%s, %v after the proof: wakes up at %v, want %v", state, age, got, want)
+			}
+		}
+	}
+}
+
+// TestClient_quietSession_isProvedAgain: with nothing else to do the leader
+// is asked often enough for the session to stay certain.
+func TestClient_quietSession_isProvedAgain(t *testing.T) {
+	c, relay := tapped(t, WithSessionTimeout(time.Second))
+	states, stop := c.Subscribe()
+	defer stop()
+	awaitState(t, states, Connected)
+	time.Sleep(3 * c.SessionTimeout())
+	select {
+	case st := <-states:
+		t.Error(st, "although nothing happened")
+	default:
+	}
+	if n := relay.Counters().Requests[wiretap.OpSync]; n < 6 || n > 15 {
+		t.Error(n, "questions in three session timeouts")
 	}
 }

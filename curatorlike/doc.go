@@ -43,7 +43,7 @@
 // after they last heard of it. The client counts from the moment at which it sent
 // the last request that the leader answered, by its own clock. Heartbeats do
 // not count: a follower answers them alone. When nothing else is to be asked,
-// it makes a round trip to the leader every T/5.
+// it makes a round trip to the leader every T/3.
 //
 //	Suspended   the connection is gone, or 2/3 T have passed
 //	Lost        T has passed, or the servers say that the session has expired

@@ -42,7 +42,7 @@ func (s *session) check() time.Duration {
 		s.end(ErrSessionLost)
 		return time.Minute
 	}
-	ask := s.linked && !s.syncing && now.Sub(s.proof) >= s.timeout/5
+	ask := s.linked && !s.syncing && now.Sub(s.proof) >= s.askAfter()
 	if ask {
 		s.syncing = true
 	}
@@ -71,14 +71,22 @@ func (s *session) pastDeadlines(now time.Time) bool {
 	return age >= s.timeout
 }
 
+// askAfter is how long after the last proof the leader is asked for another:
+// half of the time after which its silence counts.
+func (s *session) askAfter() time.Duration { return s.timeout / 3 }
+
 func (s *session) nextDeadline(now time.Time) time.Duration {
 	age := now.Sub(s.proof)
-	for _, d := range []time.Duration{s.timeout / 5, s.suspendAfter(), s.timeout - s.tick()} {
-		if d > age && (d != s.timeout/5 || s.linked && !s.syncing) {
-			return d - age
+	next := s.timeout - age
+	for _, d := range []time.Duration{s.suspendAfter(), s.timeout - s.tick()} {
+		if d > age {
+			next = min(next, d-age)
 		}
 	}
-	return s.timeout - age
+	if ask := s.askAfter(); s.linked && !s.syncing && ask > age {
+		next = min(next, ask-age)
+	}
+	return next
 }
 
 // askLeader makes a round trip to the leader: the proof is noted on the wire.
