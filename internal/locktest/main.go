@@ -26,6 +26,7 @@ var shared struct {
 	outcome  Outcome // its Code is set by the first diagnosis
 	started  bool
 	alone    bool
+	size     int // servers; 0: one
 	ensemble *zkserver.Ensemble
 	err      error
 }
@@ -41,6 +42,21 @@ func Main(m *testing.M) { os.Exit(run(m)) }
 func MainAlone(m *testing.M) {
 	shared.alone = true
 	Main(m)
+}
+
+// MainServers is Main for an exercise that kills and cuts off servers: it starts so
+// many servers of its own, whatever ZKLAB_SERVERS and ZKLAB_BACKEND=external name.
+func MainServers(m *testing.M, size int) {
+	shared.alone, shared.size = true, size
+	Main(m)
+}
+
+// Ensemble is the binary's servers, for a test that makes no Lab. It skips the test
+// when an earlier one has given a diagnosis.
+func Ensemble(t testing.TB) *zkserver.Ensemble {
+	t.Helper()
+	First(t)
+	return server(t)
 }
 
 func run(m *testing.M) int {
@@ -88,7 +104,7 @@ func server(t testing.TB) *zkserver.Ensemble {
 		shared.started = true
 		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 		defer cancel()
-		shared.ensemble, shared.err = start(ctx, shared.alone)
+		shared.ensemble, shared.err = start(ctx, shared.alone, shared.size)
 	}
 	ensemble, err := shared.ensemble, shared.err
 	shared.Unlock()
@@ -104,8 +120,11 @@ func server(t testing.TB) *zkserver.Ensemble {
 	return nil
 }
 
-func start(ctx context.Context, alone bool) (*zkserver.Ensemble, error) {
-	o := zkserver.Options{Progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
+func start(ctx context.Context, alone bool, size int) (*zkserver.Ensemble, error) {
+	o := zkserver.Options{Size: size, Progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
+	if size > 1 {
+		return startOwn(ctx, o)
+	}
 	named := os.Getenv("ZKLAB_SERVERS")
 	if !alone || named == "" || os.Getenv("ZKLAB_BACKEND") == zkserver.External {
 		return zkserver.Start(ctx, o)
@@ -119,6 +138,19 @@ func start(ctx context.Context, alone bool) (*zkserver.Ensemble, error) {
 		return zkserver.Start(ctx, o)
 	}
 	return e, err
+}
+
+// startOwn starts servers that can be killed, so none that somebody else runs.
+func startOwn(ctx context.Context, o zkserver.Options) (*zkserver.Ensemble, error) {
+	if err := os.Unsetenv("ZKLAB_SERVERS"); err != nil {
+		return nil, err
+	}
+	if os.Getenv("ZKLAB_BACKEND") == zkserver.External {
+		if err := os.Unsetenv("ZKLAB_BACKEND"); err != nil {
+			return nil, err
+		}
+	}
+	return zkserver.Start(ctx, o)
 }
 
 // Fail ends the test with a diagnosis. Tests that need no server use it; others
