@@ -125,7 +125,7 @@ func (a *arena) children() []string {
 	a.t.Helper()
 	var all []string
 	for _, dir := range a.dirs() {
-		children, _, err := a.conn.Children(path.Join(a.path, dir))
+		children, err := a.list(path.Join(a.path, dir))
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
 			a.t.Fatal(err)
 		}
@@ -134,6 +134,17 @@ func (a *arena) children() []string {
 		}
 	}
 	return all
+}
+
+// list lists a node's children; after a restart of the server the observer may
+// need some attempts.
+func (a *arena) list(path string) (children []string, err error) {
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		children, _, err = a.conn.Children(path)
+		if err == nil || errors.Is(err, zk.ErrNoNode) || time.Now().After(end) {
+			return children, err
+		}
+	}
 }
 
 // dirs are the directories of the recipe's nodes, below the lock's path.

@@ -92,7 +92,7 @@ func (b *bout) victimEnters() {
 	b.arm()
 	b.victim.begin(within(b.a.t, 3*b.a.patience))
 	if !b.enters(b.victim) {
-		b.a.t.Fatalf("%s, %s: the victim did not get the free lock\n%s", b.recipe.name, b.fault.name, b.a.logTail(20))
+		b.a.violated(lockproof.Stuck, "the victim did not get the free lock")
 	}
 }
 
@@ -113,7 +113,7 @@ func (b *bout) holds(who string, mode lockproof.Mode) {
 	p := b.a.player(who, mode)
 	p.begin(within(b.a.t, 3*b.a.patience))
 	if !b.enters(p) {
-		b.a.t.Fatalf("%s, %s: %s did not get the lock\n%s", b.recipe.name, b.fault.name, who, b.a.logTail(20))
+		b.a.violated(lockproof.Stuck, "%s did not get the free lock", who)
 	}
 	b.others = append(b.others, p)
 }
@@ -153,14 +153,14 @@ func (b *bout) strike() {
 	}
 	lives := slices.Contains(alive, session)
 	if b.fault.kills && lives || b.fault.keeps && !lives {
-		b.a.t.Errorf("%s: after the fault the victim's session lives: %v", b.fault.name, lives)
+		b.a.violated(lockproof.WrongVerdict, "%s: after the fault the victim's session lives: %v", b.fault.name, lives)
 	}
 }
 
 // lost requires that a reply was lost that should have been.
 func (b *bout) lost() {
 	if n := b.victim.network().Faults().Armed; n > 0 {
-		b.a.t.Errorf("%s: no such request passed in this bout (%s)", b.fault.name, b.role)
+		b.a.violated(lockproof.WrongVerdict, "%s: no such request passed in this bout (%s)", b.fault.name, b.role)
 	}
 }
 

@@ -311,7 +311,7 @@ func strikes(t *testing.T, recipe, name string, round int) {
 	t.Parallel()
 	for i := range faults {
 		if f := &faults[i]; f.name == name {
-			playBout(t, recipeNamed(recipe), f, round)
+			playBout(t, recipeNamed(recipe), f, round, watchWeather(t))
 			return
 		}
 	}

@@ -67,6 +67,9 @@ func (p *player) granted() <-chan struct{} { return p.entered }
 
 func (p *player) ended() <-chan error { return p.done }
 
+// over says whether the round has ended.
+func (p *player) over() bool { return len(p.done) > 0 }
+
 func (p *player) onFrame(f wiretap.Frame) {
 	if tell := p.reply.Load(); tell != nil && f.Kind == wiretap.Reply {
 		(*tell)(f)
@@ -135,6 +138,10 @@ func (a *arena) queue(c contestant, ctx context.Context) (node string) {
 	c.begin(ctx)
 	var watching time.Time
 	waitFor(a.t, patience, c.name()+" joins the queue", func() bool {
+		if o, ok := c.(interface{ over() bool }); ok && o.over() {
+			a.violated(lockproof.Stuck, "%s did not get as far as the queue", c.name())
+			return true
+		}
 		if i := slices.IndexFunc(a.children(), func(n string) bool { return !slices.Contains(before, n) }); i >= 0 {
 			node = a.children()[i]
 		}

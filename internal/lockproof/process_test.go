@@ -124,6 +124,9 @@ func (p *process) granted() <-chan struct{} { return p.entered }
 
 func (p *process) ended() <-chan error { return p.done }
 
+// over says whether the round has ended.
+func (p *process) over() bool { return len(p.done) > 0 }
+
 func (p *process) signal(s syscall.Signal) {
 	p.a.note("%v to %s", s, p.who)
 	if err := p.cmd.Process.Signal(s); err != nil {
