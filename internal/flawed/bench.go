@@ -1,0 +1,283 @@
+package flawed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
+)
+
+// Lock is a lock of this package, as one client has it.
+type Lock interface {
+	Acquire(ctx context.Context) error
+	Release(ctx context.Context) error
+}
+
+// restless is how long a step waits at most until everything is still.
+const restless = 10 * time.Second
+
+// Bench is a lock with its clients. Clients are made when they are first named. Each
+// step returns when all that follows from it has happened: who can hold the lock
+// holds it, and the others wait. Its methods are for the test's goroutine.
+type Bench struct {
+	lab     *locktest.Lab
+	make    func(*Client) Lock
+	clients map[string]*player
+	moved   chan struct{}
+	since   time.Time // of the last step
+	steps   []locktest.Step
+}
+
+// player is a client with its lock, and what came of it.
+type player struct {
+	*Client
+	lock     Lock
+	acquire  *locktest.Call
+	release  *locktest.Call
+	released bool
+	dead     bool
+}
+
+// NewBench makes a bench for a design. Close it before its lab ends.
+func NewBench(lab *locktest.Lab, d Design) *Bench {
+	return &Bench{lab: lab, make: d.Make, clients: map[string]*player{}, moved: make(chan struct{}, 1), since: time.Now()}
+}
+
+// Close ends all that is in progress: what was stopped goes on, who waits gives up.
+func (b *Bench) Close() {
+	for _, p := range b.clients {
+		p.open()
+		if p.acquire != nil {
+			p.acquire.Cancel()
+		}
+	}
+	b.lab.Until(func() bool { return len(b.Waiting()) == 0 })
+	for _, p := range b.clients {
+		p.end()
+	}
+}
+
+// Steps is what was done so far, and what came of it.
+func (b *Bench) Steps() []locktest.Step { return b.steps }
+
+func (b *Bench) client(name string) *player {
+	p := b.clients[name]
+	if p == nil {
+		c := &Client{Name: name, Path: b.lab.Path(), link: b.lab.Client(name), gates: map[Op]chan bool{}, moved: b.moved}
+		p = &player{Client: c, lock: b.make(c)}
+		b.clients[name] = p
+	}
+	return p
+}
+
+// Ask lets clients ask for the lock, one after the other.
+func (b *Bench) Ask(names ...string) {
+	for _, name := range names {
+		p := b.client(name)
+		b.step(name, "asks for the lock", func() {
+			p.released = false
+			p.acquire = p.call("Acquire", p.lock.Acquire)
+		})
+	}
+}
+
+// call calls the lock, and lets the bench know when it has returned.
+func (p *player) call(what string, f func(context.Context) error) *locktest.Call {
+	p.change(func() { p.calls++ })
+	return p.link.Do(what, func(ctx context.Context) error {
+		defer p.change(func() { p.calls-- })
+		return f(ctx)
+	})
+}
+
+// Release lets a client give the lock back.
+func (b *Bench) Release(name string) {
+	p := b.client(name)
+	b.step(name, "releases", func() {
+		p.released = true
+		p.release = p.call("Release", p.lock.Release)
+	})
+}
+
+// GiveUp ends the context of a client's Acquire, as a time limit does.
+func (b *Bench) GiveUp(name string) {
+	p := b.client(name)
+	b.step(name, "its context ends", func() {
+		if p.acquire != nil {
+			p.acquire.Cancel()
+		}
+	})
+}
+
+// Kill is kill -9: the process does nothing any more, and its session ends.
+func (b *Bench) Kill(name string) {
+	p := b.client(name)
+	b.step(name, "is killed; its session ends", func() {
+		p.dead = true
+		p.end()
+		p.link.Kill()
+	})
+}
+
+// EndSession ends a client's session while its process lives, as after a long
+// pause. The client has a new session then.
+func (b *Bench) EndSession(name string) {
+	p := b.client(name)
+	b.step(name, "sleeps; its session ends", func() {
+		old := p.Session()
+		p.link.Expire()
+		b.lab.Until(func() bool { id := p.Session(); return id != 0 && id != old })
+	})
+}
+
+// DeleteNode deletes the node of a client, as an administrator can.
+func (b *Bench) DeleteNode(name string) {
+	node := b.client(name).link.Node()
+	b.step("admin", fmt.Sprintf("deletes the node of %s", name), func() { _ = b.lab.Observer().Delete(node, -1) })
+}
+
+// Put makes a child of the lock's path that has nothing to do with the lock.
+func (b *Bench) Put(child string) {
+	b.step("admin", "makes a child "+child, func() {
+		_, _ = b.lab.Observer().Create(b.lab.Path()+"/"+child, nil, zk.FlagPersistent, everybody)
+	})
+}
+
+// StopBefore stops a client before its next request of a kind, until Continue.
+func (b *Bench) StopBefore(name string, op Op) {
+	b.client(name).stop(op)
+	b.steps = append(b.steps, locktest.Step{Who: name, Text: "will be stopped before its next " + string(op)})
+}
+
+// Continue lets a client go on that was stopped.
+func (b *Bench) Continue(name string) {
+	p := b.client(name)
+	b.step(name, "goes on", p.open)
+}
+
+// LoseReply lets a client's next request of a kind be carried out, and breaks the
+// connection before the reply. The client comes back to the same session.
+func (b *Bench) LoseReply(name string, op Op) {
+	ops := map[Op]wiretap.Op{Create: wiretap.OpCreate, List: wiretap.OpGetChildren, Watch: wiretap.OpGetData, Delete: wiretap.OpDelete}
+	b.client(name).link.DropReply(wiretap.Match{Op: ops[op], PathPrefix: b.lab.Path()})
+	b.steps = append(b.steps, locktest.Step{Who: name, Text: "will lose the reply to its next " + string(op)})
+}
+
+// Holders lists, in order of their names, the clients that believe to hold the lock:
+// their Acquire has returned nil and they have not released it. The dead believe
+// nothing.
+func (b *Bench) Holders() []string {
+	return b.which(func(p *player) bool {
+		return p.acquire != nil && p.acquire.Ended() && p.acquire.Err() == nil && !p.released
+	})
+}
+
+// Waiting lists the clients whose Acquire has not returned.
+func (b *Bench) Waiting() []string {
+	return b.which(func(p *player) bool { return p.acquire != nil && !p.acquire.Ended() })
+}
+
+// Woken lists the clients that a watch has woken in the last step.
+func (b *Bench) Woken() []string {
+	return b.which(func(p *player) bool { return p.link.Did(b.since, "woken") })
+}
+
+func (b *Bench) which(is func(*player) bool) []string {
+	var names []string
+	for name, p := range b.clients {
+		if !p.dead && is(p) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Children lists the children of the lock's path, in alphabetical order.
+func (b *Bench) Children() []string { return b.lab.Children() }
+
+// AcquireErr is what a client's last Acquire returned; nil as well while it has not
+// returned.
+func (b *Bench) AcquireErr(name string) error {
+	if p := b.client(name); p.acquire != nil {
+		return p.acquire.Err()
+	}
+	return nil
+}
+
+// ReleaseErr is what a client's last Release returned.
+func (b *Bench) ReleaseErr(name string) error {
+	if p := b.client(name); p.release != nil {
+		return p.release.Err()
+	}
+	return nil
+}
+
+// step does something, waits until all is still, and notes what came of it.
+func (b *Bench) step(who, text string, do func()) {
+	b.since = time.Now()
+	do()
+	b.settle()
+	effect := "nobody holds the lock"
+	if holders := b.Holders(); len(holders) > 0 {
+		effect = strings.Join(holders, ", ") + " holds"
+		if len(holders) > 1 {
+			effect = strings.Join(holders, ", ") + " hold"
+		}
+	}
+	if p := b.clients[who]; p != nil && p.acquire != nil && p.acquire.Ended() && p.acquire.Err() != nil {
+		effect += "; " + who + "'s Acquire says " + said(p.acquire.Err())
+	}
+	b.steps = append(b.steps, locktest.Step{Who: who, Text: text, Effect: effect})
+}
+
+func said(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "that its context has ended"
+	}
+	return err.Error()
+}
+
+// settle waits until no client will do anything by itself: each call has returned,
+// is stopped, or sleeps on a watch that is set at the server. Twice the same, with
+// everything in between on record, is still.
+func (b *Bench) settle() {
+	limit := time.NewTimer(restless)
+	defer limit.Stop()
+	for last := -1; ; {
+		b.lab.Flush()
+		still, moves := b.still()
+		if still && moves == last {
+			return
+		}
+		if last = moves; still {
+			continue
+		}
+		select {
+		case <-b.moved:
+		case <-time.After(10 * time.Millisecond): // a watch has fired, and its client has not moved yet
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+func (b *Bench) still() (bool, int) {
+	all, moves := true, 0
+	for _, p := range b.clients {
+		if p.dead {
+			continue
+		}
+		still, n := p.still()
+		all = all && still
+		moves += n
+	}
+	return all, moves
+}
