@@ -27,11 +27,12 @@ func (l as) Acquire(ctx context.Context) error { return l.mutex.Acquire(WithOwne
 func (l as) Release(ctx context.Context) error { return l.mutex.Release(WithOwner(ctx, l.owner)) }
 
 func newLock(conn *zk.Conn, path string) locktest.Locker {
-	return as{New(conn, path), NewOwner("first")}
+	return as{New(conn, path), NewOwner("settlement")}
 }
 
-// another is the same Mutex, in the same process, as another owner sees it.
-func another(m *locktest.Member) as { return as{m.Lock.(as).mutex, NewOwner("second")} }
+// another is the same Mutex, in the same process, as another owner of the same name
+// sees it.
+func another(m *locktest.Member) as { return as{m.Lock.(as).mutex, NewOwner("settlement")} }
 
 // inLine reports whether a node is there.
 func inLine(q *locktest.Queue, node string) bool {
@@ -162,6 +163,11 @@ func (p *process) waitsOrElse(who string, call *locktest.Call, why string) {
 	}
 	p.CallFailed(p.a.Client, "Acquire", call)
 	p.step(who, "acquires", "goes on as well")
+	named := p.a.Do("Acquire", as{p.a.Lock.(as).mutex, NewOwner("another name")}.Acquire)
+	p.Patient(soon)
+	if p.Until(named.Ended); !named.Ended() {
+		p.fail("SAME-NAME", "Two owners hold the lock at the same moment, because they have the same name. A name is for people: two instances of a job may well be called the same. An owner is what NewOwner returns, and nothing else is equal to it.")
+	}
 	p.fail("SAME-SESSION", "Two owners of one process hold the lock at the same moment. "+why)
 }
 

@@ -1,9 +1,11 @@
 package lock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -112,6 +114,20 @@ func (h *holder) verdict(what string, err error) string {
 	return ""
 }
 
+// call runs the learner's code, which must return at once.
+func (h *holder) call(what string, f func() error) error {
+	h.t.Helper()
+	call := h.a.Do(what, func(context.Context) error { return f() })
+	if !h.Until(call.Ended) && !call.Ended() {
+		h.Fail(locktest.Diagnosis{Code: locktest.CodeNeverReturns,
+			Says: what + " does not return. It only has to say what to believe, and waits for nothing; h.mu is locked already when your part begins.", Steps: h.steps})
+	}
+	if err := call.Err(); err != nil && (locktest.IsTODO(err) || strings.HasPrefix(err.Error(), "panic: ")) {
+		h.CallFailed(h.a.Client, what, call)
+	}
+	return call.Err()
+}
+
 // hear gives a piece of news to a Hold and requires its verdict.
 func (h *holder) hear(hold *Hold, n news, want string, diagnose func(got string) locktest.Diagnosis) {
 	h.t.Helper()
@@ -119,7 +135,7 @@ func (h *holder) hear(hold *Hold, n news, want string, diagnose func(got string)
 	if n.state == zk.StateHasSession {
 		what += map[bool]string{true: ", the same session", false: ", a new session"}[n.session == hold.session]
 	}
-	got := h.verdict("Hear", h.Safely("Hear", func() error { return hold.Hear(n.state, n.session) }))
+	got := h.verdict("Hear", h.call("Hear", func() error { return hold.Hear(n.state, n.session) }))
 	if n.state != zk.StateConnecting && n.state != zk.StateConnected || got != want {
 		h.step("A", "hears "+what, got)
 	}
@@ -129,7 +145,12 @@ func (h *holder) hear(hold *Hold, n news, want string, diagnose func(got string)
 // check asks a Hold at a time and requires its verdict.
 func (h *holder) check(at time.Time, when, want string, diagnose func(got string) locktest.Diagnosis) {
 	h.t.Helper()
-	got := h.verdict("Check", h.Safely("Check", func() error { return h.hold.Check(at) }))
+	h.checkOf(h.hold, at, when, want, diagnose)
+}
+
+func (h *holder) checkOf(hold *Hold, at time.Time, when, want string, diagnose func(got string) locktest.Diagnosis) {
+	h.t.Helper()
+	got := h.verdict("Check", h.call("Check", func() error { return hold.Check(at) }))
 	h.step("A", "checks "+when, got)
 	h.judge(got, want, diagnose)
 }
@@ -290,6 +311,11 @@ func TestSilence(t *testing.T) {
 			return locktest.Diagnosis{Code: "TOO-EARLY",
 				Says: "The server never ends a session before T has passed since it last heard the client. So until T after A sent its last answered request nobody else can have the lock: A is suspended, and not yet lost."}
 		}
+		longAgo := New(h.hold.session, h.timeout, time.Now().Add(-2*h.timeout))
+		if h.verdict("Check", h.call("Check", func() error { return longAgo.Check(time.Now()) })) == "lost" {
+			return locktest.Diagnosis{Code: "WRONG-CLOCK",
+				Says: "Check was asked about a moment nine tenths of T after the last answer, and says: go on. It has looked at a clock of its own, and not at the time that it was given."}
+		}
 		return locktest.Diagnosis{Code: "KEEPS-WORKING",
 			Says: "A has heard nothing for nine tenths of T and goes on, since its connection has told it nothing. A silent network tells nothing, and neither does anybody to a process that was stopped. Only the clock does."}
 	})
@@ -302,4 +328,31 @@ func TestSilence(t *testing.T) {
 		return tooLate("T has passed since A sent its last answered request, so the server may have ended the session. It counts from what it heard last, not from when A noticed the trouble. ")
 	})
 	h.Release("B")
+}
+
+// Doubts that the clock raises end with the next answer; news do not stop the clock.
+func TestTheClock(t *testing.T) {
+	h := newHolder(t)
+	at := func(n, of time.Duration) time.Time { return h.sent.Add(h.timeout * n / of) }
+	h.check(at(7, 10), "7/10 T after its last answer", "suspended", keepsWorking)
+	h.hold.Answered(at(7, 10))
+	h.step("A", "gets an answer to what it sent then", "")
+	h.check(at(8, 10), "8/10 T after the one before", "go on", func(got string) locktest.Diagnosis {
+		return locktest.Diagnosis{Code: "STAYS-SUSPENDED",
+			Says: "A had heard nothing for a while, then an answer came, and Check still says: " + got + ". The answer shows that the session goes on, so A holds the lock."}
+	})
+	late := New(h.hold.session, h.timeout, h.sent)
+	h.steps = nil
+	h.hear(late, news{zk.StateDisconnected, late.session}, "suspended", keepsWorking)
+	h.hear(late, news{zk.StateHasSession, late.session}, "go on", func(got string) locktest.Diagnosis {
+		return locktest.Diagnosis{Code: "STAYS-SUSPENDED", Says: "A came back to the same session, and says: " + got + "."}
+	})
+	h.checkOf(late, at(1, 1), "T after its last answer", "lost", func(got string) locktest.Diagnosis {
+		return locktest.Diagnosis{Code: "TOO-LATE",
+			Says: "A has heard that its session goes on, and takes the moment of hearing for a new beginning: Check says: " + got + ". But A may hear late, when it was stopped in between. Only the time at which an answered request was sent counts."}
+	})
+	h.Release("A")
+	h.MustHold("B")
+	h.Release("B")
+	h.Done()
 }

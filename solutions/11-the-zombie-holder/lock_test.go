@@ -21,13 +21,47 @@ import (
 	"zklab/minimutex"
 )
 
-// TestMain is also what another process runs, when it is told a server and a lock.
+// TestMain is also what another process runs, when it is told what to do.
 func TestMain(m *testing.M) {
-	if where := os.Getenv("ZKLAB_OTHER_HOLDER"); where != "" {
-		otherHolder(strings.Fields(where))
-		return
+	switch what := strings.Fields(os.Getenv(otherEnv)); {
+	case len(what) == 0:
+		locktest.Main(m)
+	case what[0] == "hold":
+		otherHolder(what[1], what[2])
+	case what[0] == "book":
+		otherBooking(what[1], what[2], what[3])
 	}
-	locktest.Main(m)
+}
+
+const otherEnv = "ZKLAB_OTHER_PROCESS"
+
+// other runs this test's binary as another process, and returns what it says.
+func other(t *testing.T, what ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), otherEnv+"="+strings.Join(what, " "))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("the other process: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// otherBooking books in a ledger's file. Whether it was refused is to be seen there.
+func otherBooking(file, token, item string) {
+	db := sqltap.Open(file, nil)
+	defer db.Close()
+	l, err := Open(context.Background(), db)
+	if err != nil {
+		return // the database is locked: nothing is booked
+	}
+	n, err := strconv.ParseInt(token, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	_ = l.Book(context.Background(), n, item)
 }
 
 func newQueue(t *testing.T) *locktest.Queue {
@@ -166,15 +200,8 @@ func (k *tokens) newParent() {
 // otherProcess requires that a holder in another process gets a larger token.
 func (k *tokens) otherProcess() {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 10*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), "ZKLAB_OTHER_HOLDER="+k.Server()+" "+k.Path())
-	out, err := cmd.Output()
-	if err != nil {
-		k.t.Fatalf("the other process: %v", err)
-	}
-	token, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	out := other(k.t, "hold", k.Server(), k.Path())
+	token, err := strconv.ParseInt(out, 10, 64)
 	if err != nil {
 		k.t.Fatalf("the other process said %q", out)
 	}
@@ -188,15 +215,15 @@ func (k *tokens) otherProcess() {
 }
 
 // otherHolder acquires the lock, prints its token and releases.
-func otherHolder(where []string) {
-	conn, _, err := zk.Connect(strings.Split(where[0], ","), 4*time.Second, zk.WithLogInfo(false))
+func otherHolder(servers, path string) {
+	conn, _, err := zk.Connect(strings.Split(servers, ","), 4*time.Second, zk.WithLogInfo(false))
 	if err != nil {
 		panic(err)
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
-	lock := minimutex.New(conn, where[1])
+	lock := minimutex.New(conn, path)
 	if err := lock.Acquire(ctx); err != nil {
 		panic(err)
 	}
@@ -216,16 +243,16 @@ type ledger struct {
 	t     *testing.T
 	a, b  *Ledger
 	rows  *sql.DB
+	file  string
 	gap   func(sqltap.Statement) // called before each statement of A's
 	steps []locktest.Step
 }
 
 func newLedger(t *testing.T, q *locktest.Queue) *ledger {
 	t.Helper()
-	l := &ledger{Queue: q, t: t}
-	file := filepath.Join(t.TempDir(), "ledger.db")
+	l := &ledger{Queue: q, t: t, file: filepath.Join(t.TempDir(), "ledger.db")}
 	open := func(see func(sqltap.Statement)) *Ledger {
-		db := sqltap.Open(file, see)
+		db := sqltap.Open(l.file, see)
 		t.Cleanup(func() { db.Close() })
 		opened, err := Open(t.Context(), db)
 		if err != nil {
@@ -255,8 +282,8 @@ func (l *ledger) fail(code, says string) {
 // book books, and says whether the ledger has the item then.
 func (l *ledger) book(who string, at *Ledger, token int64, item string) (booked bool, err error) {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 5*time.Second)
-	defer cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	l.t.Cleanup(cancel) // and no sooner: its end would clean up what Book has left open
 	err = l.Safely("Book", func() error { return at.Book(ctx, token, item) })
 	booked = l.has(item)
 	effect := "booked"
@@ -292,6 +319,10 @@ func (l *ledger) must(who string, at *Ledger, token int64, item, code, says stri
 	switch booked, err := l.book(who, at, token, item); {
 	case errors.Is(err, ErrStale):
 		l.fail(code, says)
+	case err != nil && strings.Contains(err.Error(), "locked") && len(l.steps) == 1:
+		l.fail("OUTSIDE-THE-TRANSACTION", "The very first booking waits until the database gives up: the database is locked, by Book itself. It has begun a transaction that writes, and writes something else past it.")
+	case err != nil && strings.Contains(err.Error(), "locked"):
+		l.fail("LEFT-OPEN", "The database is locked: the booking before has left its transaction open. Whoever is refused must end his transaction as well.")
 	case err != nil:
 		l.fail(locktest.CodeUnexpected, fmt.Sprintf("Book returned an error although %s holds the lock: %q.", who, err))
 	case !booked:
@@ -336,7 +367,19 @@ func TestZombie(t *testing.T) {
 	l.step("A", "wakes up and goes on", "")
 	l.mustRefuse(l.a, a, "cheese", "STALE-WRITE",
 		"A slept through the end of its session, B took over and booked, and now A's booking was taken: A does not know that it holds the lock no more. The ledger had seen B's larger token, and let a smaller one through.")
+	l.otherProcess(a)
 	l.must("B", l.b, b, "butter", "REJECTS-HOLDER", rejectsHolder+" A's refused attempt has changed the fence.")
+}
+
+// otherProcess requires that a process that was just started refuses as well.
+func (l *ledger) otherProcess(token int64) {
+	l.t.Helper()
+	other(l.t, "book", l.file, fmt.Sprint(token), "milk")
+	if l.has("milk") {
+		l.step("A", "books milk from another process", "booked")
+		l.fail("FENCE-IN-MEMORY", "Another process, which has just started, booked with A's stale token. It knows nothing of the tokens that were seen here: what is in the memory of one process is no fence for another. "+
+			"The fence must be in the database, beside what it protects.")
+	}
 }
 
 // mustRefuse requires that a booking with a stale token leaves nothing.
@@ -362,8 +405,7 @@ func TestPauseInTheMiddle(t *testing.T) {
 		l.gap = func(s sqltap.Statement) {
 			if reached++; reached == place {
 				if !s.Alone {
-					place = 8 // from here on A keeps others out
-					return
+					return // here A keeps others out
 				}
 				l.step("A", "is stopped", "before "+s.SQL)
 				l.must("B", l.b, 8, "bread", "REJECTS-HOLDER", rejectsHolder)
@@ -374,8 +416,11 @@ func TestPauseInTheMiddle(t *testing.T) {
 		}
 		_, err := l.book("A", l.a, 7, "apples")
 		l.gap = nil
-		if reached < place || !l.has("bread") {
+		if reached < place {
 			return // every place was tried
+		}
+		if !l.has("bread") {
+			continue
 		}
 		const says = "A's booking was taken after B's, with a smaller token. A had looked at the fence before it was stopped, and what it had seen was no longer true when it wrote. " +
 			"To check and to write must be one step for everybody else."
