@@ -79,7 +79,7 @@ func (q *Queue) checkCreate(m *Member, made Created) {
 		q.Fail(Diagnosis{CodeNoNumber,
 			fmt.Sprintf("%s created a node without a number (%s), so nobody can tell who came first.", m.Name, made.Mode), steps()})
 	}
-	if !strings.HasSuffix(made.Asked, "lock-") {
+	if !strings.HasSuffix(made.Asked, "lock-") && q.share == nil {
 		q.Fail(Diagnosis{CodeWrongName,
 			fmt.Sprintf("%s's node does not have lock- before its number, so the others pass over it: to them %s is not in line.", m.Name, m.Name), steps()})
 	}

@@ -3,7 +3,8 @@ package locktest
 import "github.com/go-zookeeper/zk"
 
 // Sharing says that the lock is one that several may hold together: those for whom
-// may says so. A release may then wake all who can go in together.
+// may says so. A release may then wake all who can go in together, and the names of
+// nodes say what their clients want.
 func (q *Queue) Sharing(may func(names []string) bool) { q.share = may }
 
 func (q *Queue) mayShare(names []string) bool { return q.share != nil && q.share(names) }
