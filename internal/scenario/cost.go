@@ -28,6 +28,9 @@ func (r *Runner) mark() {
 // The server's counters are global; the relays tell of each lock. It is known when
 // both agree on each kind of watch.
 func watchesFired(r *Runner, s journal.State, lock string) (n int, known bool, why string) {
+	if s.Counters.At.IsZero() {
+		return 0, false, "the server does not tell its counters"
+	}
 	var child, node, of int64
 	for _, l := range s.Locks {
 		was := r.marked.passed[l.Path]

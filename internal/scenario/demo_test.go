@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -133,4 +134,42 @@ func TestDemo_zombie_fenceRefusesTheLateWrite(t *testing.T) {
 	if err != nil || !s.OK() {
 		t.Fatalf("%v\n%v", err, s)
 	}
+}
+
+// The library's mutex wakes the next in line and one that looks ahead, however
+// many wait: that is few.
+func TestDemo_kill_5mutex_isFew(t *testing.T) {
+	text, s, err := play(t, "kill", map[string]string{"recipe": "mutex", "waiters": "5"})
+	if err != nil || !s.OK() {
+		t.Fatalf("%v\n%v", err, s)
+	}
+	if err := inOrder(text, "ok: wakes few: the release of", "fired 2 watches by the server's counters"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The negative control: with the naive lock in both lines everything that is
+// expected of the recipe fails, and nothing else.
+func TestDemo_herd_naiveInBothLinesFails(t *testing.T) {
+	_, s, err := play(t, "herd", map[string]string{"recipe": "naive", "waiters": "5"})
+	if !errors.Is(err, ErrExpectation) || s.ExitCode() != 1 || s.Broken != nil {
+		t.Fatalf("%v\n%v", err, s)
+	}
+	for _, r := range s.Results {
+		if few := r.Text == "wakes few" || r.Text == "fired few"; r.OK == few {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// 1,000 in each line: the numbers are those of ten, times a hundred.
+func TestDemo_herd_1000waiters(t *testing.T) {
+	if os.Getenv("ZKLAB_LONG") == "" {
+		t.Skip("takes a minute or two: ZKLAB_LONG=1")
+	}
+	_, s, err := play(t, "herd", map[string]string{"waiters": "1000"})
+	if err != nil || !s.OK() {
+		t.Fatalf("%v\n%v", err, s)
+	}
+	t.Logf("%v", s)
 }

@@ -98,14 +98,15 @@ func (r *Runner) letGo(ctx context.Context, who string) error {
 }
 
 // told waits until the server's counters and the relays tell the same: the last
-// of a herd may be on its way for a while.
+// of a herd may be on its way for a while. Whether they do is for "fired" to say.
 func (r *Runner) told(ctx context.Context, lock string) error {
-	return r.mustBecome(ctx, fact{check: func(r *Runner, s journal.State) finding {
+	_, err := r.until(ctx, fact{check: func(r *Runner, s journal.State) finding {
 		_, known, why := watchesFired(r, s, lock)
 		l, _ := s.Lock(lock)
 		if known && !s.Counters.At.After(l.Changed) {
 			known, why = false, "the server's counters not read since the last change"
 		}
-		return finding{ok: known, is: why}
-	}})
+		return finding{ok: known || s.Counters.At.IsZero(), is: why}
+	}}, r.patience(), func(f finding) bool { return f.ok })
+	return err
 }

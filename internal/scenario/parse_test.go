@@ -67,6 +67,11 @@ func TestParse_mistakesHaveALineAndSayWhatToWrite(t *testing.T) {
 		"start 0":                            "between 1 and 2000",
 		"start 3 session fast":               `not "fast"`,
 		"start 3 of MINI":                    "is no recipe",
+		"start 3 at":                         "is no name for a lock",
+		"expect wakes few at The-Lock":       "is no name for a lock",
+		"expect queue few":                   "must be a number",
+		"drain all":                          `"all" is too much`,
+		"mark it":                            `"it" is too much`,
 		"start 3 with mini":                  `"with mini" is too much`,
 		"wait amber sleeping":                `"sleeping" says nothing about amber`,
 		"wait queue few":                     "must be a number",
@@ -114,7 +119,7 @@ func TestDemo_parametersAreChecked(t *testing.T) {
 		{"kill", "session", "soon", "it must be a duration"},
 		{"kill", "color", "red", `kill.lab has no parameter "color"; it has $hold, $recipe, $session, $waiters`},
 		{"kill", "recipe", "; rm", "it must be one word"},
-		{"nothing", "", "", `there is no demo "nothing"; there are kill, queue, zombie`},
+		{"nothing", "", "", `there is no demo "nothing"; there are ensemble, herd, kill, queue, rw, semaphore, zombie`},
 	} {
 		_, err := Demo(c.name, map[string]string{c.key: c.value})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

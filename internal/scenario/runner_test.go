@@ -22,6 +22,7 @@ type actor struct {
 	tokens int64
 	fail   error
 	slow   time.Duration // until a release shows
+	names  []string      // of those started, in order
 }
 
 func (a *actor) did(format string, args ...any) error {
@@ -30,7 +31,16 @@ func (a *actor) did(format string, args ...any) error {
 }
 
 func (a *actor) Start(_ context.Context, g lab.Group) ([]string, error) {
-	return []string{"amber", "basil", "coral"}[:g.Count], a.did("start %d %s", g.Count, g.Recipe)
+	if a.names == nil {
+		a.names = []string{"amber", "basil", "coral"}
+	}
+	names := a.names[:g.Count]
+	a.names = a.names[g.Count:]
+	what := fmt.Sprintf("start %d %s", g.Count, g.Recipe)
+	if g.Lock != "" {
+		what += " at " + g.Lock
+	}
+	return names, a.did("%s", what)
 }
 
 // show writes the line as the server would list it, and who believes what.
@@ -269,5 +279,64 @@ func TestRunner_overlaps(t *testing.T) {
 		if err := r.Run(t.Context()); err != nil {
 			t.Errorf("%s: %v\n%v", c.name, err, r.Summary())
 		}
+	}
+}
+
+// Who stands at which lock, and the holders of all of them.
+func TestRunner_severalLocks(t *testing.T) {
+	r, a := rehearse(t, "start 1 of naive at herd\nstart 2\njoin all\nrelease holders\nwait holder basil\nrelease all at herd\nrelease holder at l\n")
+	a.names = []string{"zinc", "amber", "basil"}
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"start 1 naive at herd", "start 2 mini", "join amber", "join basil", "release amber", "release zinc", "release basil"}
+	if !slices.Equal(a.done, want) {
+		t.Errorf("got  %q\nwant %q", a.done, want)
+	}
+}
+
+func TestRunner_drainHandsOnToTheLast(t *testing.T) {
+	r, a := rehearse(t, "start 3\njoin all\ndrain\nexpect queue 0\n")
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatalf("%v\n%v", err, r.Summary())
+	}
+	want := []string{"release amber", "release basil", "release coral"}
+	if n := len(a.done); n < 3 || !slices.Equal(a.done[n-3:], want) {
+		t.Errorf("got %q, want %q at its end", a.done, want)
+	}
+	if d := r.drained["/l"]; d.line != 3 || d.left != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A line that nothing moves is left when the time is over, and that is no failure.
+func TestRunner_drainEndsInTime(t *testing.T) {
+	r, a := rehearse(t, "start 3\njoin all\ndrain within 50ms\n")
+	a.slow = time.Hour
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := r.drained["/l"]; d.line != 3 || d.left != 3 || !strings.Contains(d.String(), "and 3 were still in line") {
+		t.Errorf("%+v: %s", d, d)
+	}
+}
+
+// What the step waits for may be asked while it runs.
+func TestRunner_saysWhatItWaitsFor(t *testing.T) {
+	r, _ := rehearse(t, "start 2\njoin all\nwait amber released\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- r.Run(ctx) }()
+	const want = "amber released: amber believes: holds (token 0x61)"
+	for limit := time.Now().Add(10 * time.Second); r.Waiting() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("it waits for %q, want %q", r.Waiting(), want)
+		}
+	}
+	cancel()
+	<-done
+	if text := r.Waiting(); text != "" {
+		t.Errorf("it still waits for %q", text)
 	}
 }

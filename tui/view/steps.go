@@ -74,16 +74,19 @@ func steps(p pane, s Steps) {
 	}
 }
 
-// stepsEnd is what follows a narration's text: the question with its choices,
-// what is waited for, or the newest results.
+// stepsEnd is what follows a narration's text: the question with its choices and
+// what is waited for, or else the newest results.
 func stepsEnd(s Steps, w int) []stepLine {
-	switch {
-	case s.Question != "":
-		return question(s, w)
-	case s.Waiting != "":
-		return []stepLine{{nil, "waiting for: " + s.Waiting, theme.Waits.Style()}}
-	}
 	var out []stepLine
+	if s.Question != "" {
+		out = question(s, w)
+	}
+	if s.Waiting != "" {
+		out = append(out, stepLine{nil, "waiting for: " + s.Waiting, theme.Waits.Style()})
+	}
+	if len(out) > 0 {
+		return out
+	}
 	for _, r := range s.Results[max(len(s.Results)-shownResults, 0):] {
 		l := stepLine{func(g theme.Glyphs) string { return g.Done }, r.Text, theme.Reader.Style()}
 		if !r.OK {
