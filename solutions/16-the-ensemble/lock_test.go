@@ -135,6 +135,18 @@ func (n *network) tried(relay int, since time.Time) int {
 	})
 }
 
+// toLeader reports whether the client has asked for something since a moment that its
+// server passes on to the leader. The answer comes when the server has caught up.
+func (n *network) toLeader(since time.Time) bool {
+	return n.count(since, func(f frame) bool {
+		switch f.Op {
+		case wiretap.OpSync, wiretap.OpCreate, wiretap.OpDelete, wiretap.OpSetData, wiretap.OpMulti:
+			return f.Kind == wiretap.Request
+		}
+		return false
+	}) > 0
+}
+
 func (n *network) asked(op wiretap.Op, since time.Time) bool {
 	return n.count(since, func(f frame) bool { return f.Kind == wiretap.Request && f.Op == op }) > 0
 }
@@ -234,7 +246,7 @@ func connect(t *testing.T, servers string) *client {
 		failed(t, "Connect", err)
 	case <-time.After(patience / 3):
 		locktest.Fail(t, locktest.Diagnosis{Code: locktest.CodeNeverReturns,
-			Says: "Connect does not return. It need not wait for a connection: requests do that by themselves."})
+			Says: "Connect does not return: it waits for a connection, and no server is there just now. It need not wait, requests do that by themselves."})
 	}
 	if c.Conn == nil {
 		locktest.Fail(t, locktest.Diagnosis{Code: locktest.CodeUnexpected, Says: "Connect returned no connection, and no error."})
@@ -266,7 +278,8 @@ func TestAFollowerLags(t *testing.T) {
 		write(t, a, path, "new")
 		var data []byte
 		done := guarded(func() (err error) { data, err = Latest(b, path); return err })
-		synced := within(patience, func() bool { return len(done) > 0 || n.asked(wiretap.OpSync, start) }) && n.asked(wiretap.OpSync, start)
+		within(patience, func() bool { return len(done) > 0 || n.toLeader(start) })
+		synced := n.asked(wiretap.OpSync, start)
 		early := len(done) > 0
 		rejoin(t, n.who[1])
 		var err error
@@ -281,6 +294,10 @@ func TestAFollowerLags(t *testing.T) {
 		failed(t, "Latest", err)
 		if string(data) == "new" {
 			return
+		}
+		if string(data) != "old" {
+			locktest.Fail(t, locktest.Diagnosis{Code: locktest.CodeUnexpected,
+				Says: fmt.Sprintf(`A wrote "new", and Latest returned %q, which A has never written.`, data)})
 		}
 		steps := []locktest.Step{
 			{Who: "A", Text: "set /price", Effect: `"new", at the leader`},
@@ -358,8 +375,8 @@ func TestALockNeedsNoSync(t *testing.T) {
 func hasSession(t *testing.T, c *client) {
 	t.Helper()
 	if !within(patience, func() bool { return c.State() == zk.StateHasSession }) {
-		locktest.Fail(t, locktest.Diagnosis{Code: "ONE-SERVER",
-			Says: fmt.Sprintf("A has got no session within %v. One of three servers is dead, two serve, and a client that knows all three finds one of them.", patience)})
+		locktest.Fail(t, locktest.Diagnosis{Code: locktest.CodeUnexpected,
+			Says: fmt.Sprintf("A has got no session within %v, although there are servers that serve. Are the addresses and the timeout that Connect was given those that zk.Connect gets?", patience)})
 	}
 }
 
@@ -424,6 +441,16 @@ func TestTheLeaderDies(t *testing.T) {
 			Steps: append(steps, locktest.Step{Who: "A", Text: "calls nobody", Effect: "/nightly still there"})})
 	default:
 		t.Fatalf("A is not back: %v", a.State())
+	}
+	another := func() bool {
+		return n.count(died, func(f frame) bool { return f.Kind == wiretap.SessionRequest && f.Session == 0 }) > 0
+	}
+	if within(time.Second, another) { // nothing else shows that none will come
+		locktest.Fail(t, locktest.Diagnosis{Code: "NEW-SESSION",
+			Says: "The leader died, A's connection broke, and A opened a second session, although its first one lives on and comes back by itself. " +
+				"Nobody holds anything with the second one, and each time that a connection breaks there is one more.",
+			Steps: append(steps, locktest.Step{Who: "A", Text: "connects again", Effect: "its session goes on"},
+				locktest.Step{Who: "A", Text: "opens a second session", Effect: "holds nothing"})})
 	}
 	there, stat, err := direct(t, n.who[1].Addr()+","+n.who[2].Addr()).Exists(lock)
 	if err != nil || !there || stat.EphemeralOwner != a.SessionID() {
