@@ -49,7 +49,7 @@ func (p peer) zooCfg(o Options, in *installation, peers []peer, between *links) 
 		"tickTime":               strconv.FormatInt(o.Tick.Milliseconds(), 10),
 		"minSessionTimeout":      strconv.FormatInt(shortest.Milliseconds(), 10),
 		"maxSessionTimeout":      strconv.FormatInt(longest.Milliseconds(), 10),
-		"initLimit":              strconv.Itoa(initLimitTicks),
+		"initLimit":              strconv.Itoa(o.InitLimit()),
 		"syncLimit":              strconv.Itoa(syncLimitTicks),
 		"dataDir":                p.dataDir(),
 		"clientPort":             strconv.Itoa(p.client),

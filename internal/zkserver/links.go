@@ -12,9 +12,9 @@ import (
 
 const (
 	linkBuffer   = 32 << 10
-	linkConns    = 64          // open at once on one link
-	leaderOpens  = time.Second // an elected leader opens its port a moment later
-	maxHelloAddr = 2048        // ZooKeeper's own limit
+	linkConns    = 64              // open at once on one link
+	leaderOpens  = 2 * time.Second // an elected leader opens its port a moment later
+	maxHelloAddr = 2048            // ZooKeeper's own limit
 
 	// What an election connection begins with, from 3.5 on: the version, the
 	// server's id, and the address to call it back at.

@@ -17,8 +17,8 @@ const (
 	minTick = 10 * time.Millisecond
 	maxTick = time.Minute
 
-	initLimitTicks = 20 // a follower may take so long to connect and load
-	syncLimitTicks = 6  // a follower that lags more is dropped by the leader
+	initLimit      = 5 * time.Second // see InitLimit
+	syncLimitTicks = 6               // a follower that lags more is dropped by the leader
 )
 
 // Names of the backends, as Options.Backend and ZKLAB_BACKEND know them.
@@ -129,4 +129,12 @@ func (o Options) SessionBounds() (shortest, longest time.Duration) {
 		longest = 20 * tick
 	}
 	return shortest, longest
+}
+
+// InitLimit is ZooKeeper's initLimit in ticks: how long a follower may take to
+// connect and load, and a leader waits for followers. On a busy machine a follower
+// may give up just before its leader listens; the leader then waits for all of this
+// time before the next election, so it is short.
+func (o Options) InitLimit() int {
+	return max(5, int((initLimit+o.Tick-1)/o.Tick))
 }

@@ -15,7 +15,6 @@ const (
 	clientPort   = "2181/tcp"
 	adminPort    = "8080/tcp"
 	confFile     = "/conf/zoo.cfg"
-	initTicks    = 20
 	syncTicks    = 6
 	maxPortRaces = 5
 )
@@ -28,7 +27,7 @@ func zooCfg(o zkserver.Options, peers *peerNetwork) string {
 		"tickTime":               strconv.FormatInt(o.Tick.Milliseconds(), 10),
 		"minSessionTimeout":      strconv.FormatInt(shortest.Milliseconds(), 10),
 		"maxSessionTimeout":      strconv.FormatInt(longest.Milliseconds(), 10),
-		"initLimit":              strconv.Itoa(initTicks),
+		"initLimit":              strconv.Itoa(o.InitLimit()),
 		"syncLimit":              strconv.Itoa(syncTicks),
 		"dataDir":                "/data",
 		"dataLogDir":             "/datalog",
