@@ -130,9 +130,10 @@ func (p pool) ask(name string) *locktest.Member {
 		}
 	}
 	if m.Polls() {
+		steps := p.steps(locktest.By(name))
 		p.Fail(locktest.Diagnosis{Code: "POLLING",
 			Says:  name + " asks again and again while nothing has changed. A watch costs one request, and the server speaks up by itself.",
-			Steps: p.steps(locktest.By(name))})
+			Steps: append(steps[:min(len(steps), 4)], locktest.Step{Who: name, Text: "… and so on"})})
 	}
 	return m
 }
