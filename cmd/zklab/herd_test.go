@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,6 +74,32 @@ func TestScreen_herd_6waiters_releaseBoth_growAndShrink(t *testing.T) {
 	}
 	m.Send("a")
 	both("0 in line")
+	m.Send("q")
+	if code := m.Wait(5 * time.Second); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	p.wantNothingLeft(2 * time.Second)
+}
+
+// A thousand in each line, on the screen: r is pressed, and both numbers stand there.
+func TestScreen_herd_1000waiters_releaseBoth(t *testing.T) {
+	if os.Getenv("ZKLAB_LONG") == "" {
+		t.Skip("takes a minute: ZKLAB_LONG=1")
+	}
+	p := newProgram(t)
+	m := p.open(140, 45, "demo", "herd", "--waiters", "1000")
+	m.WaitFor("r release both", screenLimit)
+	start := time.Now()
+	m.Send("\r")
+	m.WaitUntil("1000 in line on both sides", 5*time.Minute, func(s string) bool { return strings.Count(s, "1000 in line, 999 watch") == 2 })
+	m.WaitFor("predict:", time.Minute)
+	t.Logf("lined up in %v", time.Since(start))
+	start = time.Now()
+	m.Send("r")
+	m.WaitFor("999 of 999 re-read", time.Minute)
+	m.WaitFor("1 of 999 re-read", time.Minute)
+	m.WaitUntil("both counted", time.Minute, func(s string) bool { return strings.Count(s, "(server counter)") == 2 })
+	t.Logf("released and counted in %v", time.Since(start))
 	m.Send("q")
 	if code := m.Wait(5 * time.Second); code != 0 {
 		t.Errorf("exit %d", code)

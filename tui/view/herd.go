@@ -31,16 +31,23 @@ func Herd(f Frame, w, h int, th theme.Theme) string {
 }
 
 // HerdLocks picks the two locks that are compared: on the left one where
-// everybody watches the parent. Either may be nil.
+// everybody watches the parent, on the right one where not, if there is such a
+// one. Either may be nil.
 func HerdLocks(s *journal.State) (left, right *journal.LockState) {
+	var second *journal.LockState // where everybody watches the parent, too
 	for i := range s.Locks {
 		l := &s.Locks[i]
 		switch {
 		case l.Recipe == "naive" && left == nil:
 			left = l
+		case l.Recipe == "naive" && second == nil:
+			second = l
 		case l.Recipe != "naive" && right == nil:
 			right = l
 		}
+	}
+	if right == nil {
+		right = second
 	}
 	return left, right
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"zklab/internal/journal"
 	"zklab/tui/internal/fixture"
 	"zklab/tui/view"
 )
@@ -28,6 +29,32 @@ func TestHerd_90inLine_diamondsStandForSeveral(t *testing.T) {
 	for _, want := range []string{"87 of 87 re-read the queue", "1 of 87 re-read the queue", "◆=7"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
+
+// With the naive lock on both sides there still are two sides to see.
+func TestHerdLocks(t *testing.T) {
+	lock := func(path, recipe string) journal.LockState { return journal.LockState{Path: path, Recipe: recipe} }
+	for _, c := range []struct {
+		locks       []journal.LockState
+		left, right string
+	}{
+		{nil, "", ""},
+		{[]journal.LockState{lock("/a", "mini"), lock("/b", "naive")}, "/b", "/a"},
+		{[]journal.LockState{lock("/a", "naive"), lock("/b", "naive")}, "/a", "/b"},
+		{[]journal.LockState{lock("/a", "naive"), lock("/b", "naive"), lock("/c", "mutex")}, "/a", "/c"},
+		{[]journal.LockState{lock("/a", "mini")}, "", "/a"},
+	} {
+		left, right := view.HerdLocks(&journal.State{Locks: c.locks})
+		got := [2]string{}
+		for i, l := range []*journal.LockState{left, right} {
+			if l != nil {
+				got[i] = l.Path
+			}
+		}
+		if got != [2]string{c.left, c.right} {
+			t.Errorf("%v: got %q, want %q and %q", c.locks, got, c.left, c.right)
 		}
 	}
 }
