@@ -146,10 +146,10 @@ func (c column) watches(p pane, t table, r row, y int) {
 	case r.ghost != nil || r.outside:
 	case w.none:
 		p.put(c.x+3, y, "-", theme.Muted.Style())
-	case w.bad && w.node != "":
-		p.fit(c.x, y, c.w, g.Waits+" "+w.text, theme.Dead.Style())
+	case w.bad:
+		p.fit(c.x, y, c.w, w.words(g, c.w), theme.Dead.Style())
 	default:
-		p.fit(c.x, y, c.w, g.Waits+" "+w.text, theme.Waits.Style())
+		p.fit(c.x, y, c.w, w.words(g, c.w), theme.Waits.Style())
 	}
 }
 

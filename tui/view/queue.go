@@ -168,7 +168,7 @@ func arrow(p pane, t table, ys map[string]int, i, step, y int) {
 	w, g := r.watch(t), p.th.Glyph
 	switch {
 	case w.node == "":
-	case !w.bad:
+	case !w.far:
 		for shaft := y - 1; shaft > y-step+1; shaft-- {
 			p.put(5, shaft, g.Gap, theme.Waits.Style())
 		}
@@ -181,21 +181,25 @@ func arrow(p pane, t table, ys map[string]int, i, step, y int) {
 }
 
 // bracket joins a row with the node it watches where that is not the row above:
-// the bug to see when a client in the middle died.
+// a reader that passes other readers over, or else the bug to see when a client
+// in the middle died.
 func bracket(p pane, ys map[string]int, w watch, y, step int) {
-	g, dead := p.th.Glyph, theme.Dead.Style()
+	g, style := p.th.Glyph, theme.Waits.Style()
+	if w.bad {
+		style = theme.Dead.Style()
+	}
 	top, shown := ys[w.node]
 	if !shown || top >= y {
-		top = y - step
-		if step > 1 {
-			p.put(5, y-1, g.Killed+" "+w.text+" is gone", dead)
+		top = max(y-step, 0)
+		if w.bad && step > 1 {
+			p.put(5, y-1, g.Killed+" "+w.text+" is gone", style)
 		}
 	}
-	p.put(3, top, g.GapTop, dead)
+	p.put(3, top, g.GapTop, style)
 	for mid := top + 1; mid < y; mid++ {
-		p.put(3, mid, g.Gap, dead)
+		p.put(3, mid, g.Gap, style)
 	}
-	p.put(3, y, g.GapEnd, dead)
+	p.put(3, y, g.GapEnd, style)
 }
 
 // fires draws the watches that fire at this moment.

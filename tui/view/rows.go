@@ -168,30 +168,62 @@ func (r row) waits(g theme.Glyphs, c *journal.ContestantState) (glyph, word stri
 type watch struct {
 	text string
 	node string // the watched node's name; empty for a parent or nothing
-	bad  bool   // not the row above: it is drawn as a gap
+	more int    // data watches beside that one, but for the row's own node
+	far  bool   // not the row above: it is drawn as a bracket
+	bad  bool   // far, and not what the recipe's rule says: a gap in the line
 	none bool
 }
 
+// watch picks, of several data watches, the one of the nearest node in front of
+// the row: that one is its place in line. A watch of its own node points nowhere.
 func (r row) watch(t table) watch {
-	var parent, direct string
+	var parent bool
+	var nearest string
+	best, watched := -2, 0
+	here, queued := t.at[r.place.Node.Name]
 	for _, w := range r.place.Watches {
+		name := path.Base(w.Node)
 		switch {
 		case w.Kind == journal.ChildWatch:
-			parent = w.Node
+			parent = true
+			continue
 		case w.Node == t.lock.Path:
-			direct = recipe.Itself
-		default:
-			direct = path.Base(w.Node)
+			name = recipe.Itself
+		case name == r.place.Node.Name:
+			continue
+		}
+		watched++
+		at, known := t.at[name]
+		if !known || queued && at > here {
+			at = -1
+		}
+		if at > best {
+			best, nearest = at, name
 		}
 	}
 	switch {
-	case direct != "":
-		return watch{text: seqOf(direct), node: direct, bad: direct != r.above}
-	case parent != "":
+	case watched > 0:
+		far := nearest != r.above
+		return watch{text: seqOf(nearest), node: nearest, more: watched - 1, far: far, bad: far && nearest != r.place.WaitsFor}
+	case parent:
 		return watch{text: "parent"}
-	default:
-		return watch{none: true}
 	}
+	return watch{none: true}
+}
+
+// words is a watch in at most w cells; what does not fit of the sign for further
+// watches is left out.
+func (w watch) words(g theme.Glyphs, cells int) string {
+	text := g.Waits + " " + w.text
+	if w.more == 0 {
+		return text
+	}
+	for _, sign := range []string{" +" + strconv.Itoa(w.more), "+"} {
+		if width(text+sign) <= cells {
+			return text + sign
+		}
+	}
+	return text
 }
 
 // seqOf shortens a node's name to what tells it apart.

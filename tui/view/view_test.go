@@ -113,6 +113,15 @@ func TestQueue_middleClientDied(t *testing.T) {
 	goldens(t, frame(fixture.MiddleDies(), 10.5), view.Queue)
 }
 
+func TestQueue_threeWatchesEach_arrowIsToTheNearestInFront(t *testing.T) {
+	goldens(t, frame(fixture.ThreeWatches(6), 2), view.Queue)
+}
+
+func TestQueue_aReaderPassesReadersOver_isNoGap(t *testing.T) {
+	f := shared("queue", fixture.ReadWrite(), 30)
+	goldens(t, f, view.Queue)
+}
+
 func TestQueue_everySize(t *testing.T) {
 	wide := frame(fixture.Wide(), 6)
 	wide.Lock = "/locks/日本"
