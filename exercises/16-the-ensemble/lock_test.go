@@ -47,6 +47,24 @@ type frame struct {
 	relay int
 }
 
+// whole is the ensemble with all its servers: one that an earlier test has killed is
+// started again.
+func whole(t *testing.T) *zkserver.Ensemble {
+	t.Helper()
+	e := locktest.Ensemble(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	for _, s := range e.Servers() {
+		if s.Running() {
+			continue
+		}
+		if err := s.Restart(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
 // newNetwork sorts the servers: the leader is number 0.
 func newNetwork(t *testing.T, e *zkserver.Ensemble) *network {
 	t.Helper()
@@ -263,7 +281,7 @@ func TestConnectIsWritten(t *testing.T) {
 
 // A server that lags answers from what it knows. Latest must not.
 func TestAFollowerLags(t *testing.T) {
-	e := locktest.Ensemble(t)
+	e := whole(t)
 	const tries = 3 // a server that is cut off for too long closes its connections
 	for try := range tries {
 		path := fmt.Sprintf("/price-%d", try)
@@ -331,7 +349,7 @@ func rejoin(t *testing.T, s *zkserver.Server) {
 // The lock itself needs no sync and no leader. B's server lags so far behind that it
 // knows nothing of A's node; but the reply to B's create comes when it has caught up.
 func TestALockNeedsNoSync(t *testing.T) {
-	e := locktest.Ensemble(t)
+	e := whole(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	n := newNetwork(t, e)
@@ -391,7 +409,7 @@ func tooEarly(t *testing.T, c *client, says string, steps []locktest.Step) {
 // The server that A is connected to dies, and it is the leader. A's session and its
 // lock go on at another one.
 func TestTheLeaderDies(t *testing.T) {
-	e := locktest.Ensemble(t)
+	e := whole(t)
 	n := newNetwork(t, e)
 	for i := range n.relays {
 		n.pin(i, n.who[0]) // so that A's first server is the leader
