@@ -82,7 +82,7 @@ func TestRead_saysWhatIsWrong(t *testing.T) {
 		"text before hint": {"hints.en.md", "# HERD\nhello\n", "between a code"},
 		"edit open":        {"wrong/HERD.edit", "code: HERD\nwhy: x\n<<<<\na\n", "does not end"},
 		"edit none":        {"wrong/HERD.edit", "code: HERD\nwhy: x\n", "no edit"},
-		"edit no why":      {"wrong/HERD.edit", "code: HERD\n<<<<\na\n=>\nb\n>>>>\n", "lacks why"},
+		"edit no why":      {"wrong/HERD.edit", "code: HERD\n<<<<\na\n=>\nb\n>>>>\n", "lacks its why"},
 		"edit no code":     {"wrong/HERD.edit", "why: x\n<<<<\na\n=>\nb\n>>>>\n", "not a diagnosis code"},
 		"edit strange":     {"wrong/HERD.edit", "hello\n", "line 1"},
 	} {

@@ -65,7 +65,7 @@ func ParseWrong(file, text string) (Wrong, error) {
 	case !codePattern.MatchString(w.Code):
 		return Wrong{}, fmt.Errorf("code %q is not a diagnosis code", w.Code)
 	case w.Why == "":
-		return Wrong{}, errors.New("lacks why:")
+		return Wrong{}, errors.New("lacks its why line")
 	case len(w.Edits) == 0:
 		return Wrong{}, errors.New("has no edit")
 	}

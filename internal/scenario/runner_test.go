@@ -16,13 +16,12 @@ import (
 // actor is a stage whose contestants do at once what they are told, in the
 // journal alone.
 type actor struct {
-	j      *journal.Journal
-	done   []string
-	line   []string
-	tokens int64
-	fail   error
-	slow   time.Duration // until a release shows
-	names  []string      // of those started, in order
+	j     *journal.Journal
+	done  []string
+	line  []string
+	fail  error
+	slow  time.Duration // until a release shows
+	names []string      // of those started, in order
 }
 
 func (a *actor) did(format string, args ...any) error {

@@ -20,21 +20,21 @@ type question struct {
 }
 
 // ask calls InFront; a panic is an answer too.
-func (q question) ask() (got string, err error, panics string) {
+func (q question) ask() (got, panics string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			panics = fmt.Sprint(p)
 		}
 	}()
 	got, err = InFront(q.me, q.children)
-	return got, err, ""
+	return got, "", err
 }
 
 // must asks and gives the diagnosis when the answer is wrong.
 func (q question) must(t *testing.T) {
 	t.Helper()
 	locktest.First(t)
-	got, err, panics := q.ask()
+	got, panics, err := q.ask()
 	if locktest.IsTODO(err) {
 		locktest.Fail(t, locktest.TODO("InFront"))
 	}
