@@ -262,7 +262,10 @@ func (d *downgrade) slippedIn() {
 			d.fail("LOSES-ITS-PLACE", "W1 says that it still reads, but its new node stands behind W2: a sequential node goes to the end of the line. W2 was next when W1's old node went, and now it writes while W1 reads.", "W2")
 		}
 	}
-	d.fail("SLIPS-IN", "W1 gave up its write node before it had one to read: for a moment its place was empty, and W2 went in. What W1 has read or written before may have changed, and it does not know.", "W2")
+	steps := slices.DeleteFunc(d.steps("W2"), func(s locktest.Step) bool { return strings.HasPrefix(s.Text, "create") }) // it comes too late
+	d.Fail(locktest.Diagnosis{Code: "SLIPS-IN",
+		Says:  "W1 gave up its write node before it had one to read: for a moment its place was empty, and W2 went in. What W1 has read or written before may have changed, and it does not know.",
+		Steps: steps})
 }
 
 // Readers behind it come in at once, the writer behind them does not.
