@@ -34,7 +34,8 @@ func TestMiddleClientDies(t *testing.T) {
 	if len(c.Creates()) > 1 {
 		q.Fail(locktest.Diagnosis{Code: "REQUEUES",
 			Says:  "C took a new number when it was woken. It had come before D, and now D goes first. Keep your node while you wait: it is your place.",
-			Steps: q.Steps(start, locktest.Any(locktest.Both(locktest.By("C"), locktest.Doing("woken", "create", "delete")), locktest.Doing("killed")))})
+			Steps: append(q.Steps(start, locktest.Any(locktest.Both(locktest.By("C"), locktest.Doing("woken", "delete")), locktest.Doing("killed"))),
+				locktest.Step{Who: "C", Text: "create    a new node", Effect: "at the end of the line"})})
 	}
 	q.MustWait("C", "D")
 	q.Release("A")

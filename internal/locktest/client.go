@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -18,14 +19,14 @@ type Client struct {
 	Name string
 	Conn *zk.Conn
 
-	lab    *Lab
-	relay  *wiretap.Relay
-	secret secret
-	dead   bool // by Kill: it takes no part any more
-	cancel context.CancelFunc
-	calls  []*Call
-	hear   func(zk.Event) // set by OnSession; guarded by lab.mu
-	once   sync.Once
+	lab     *Lab
+	relay   *wiretap.Relay
+	dead    bool // by Kill: it takes no part any more
+	refused bool // by Refuse
+	cancel  context.CancelFunc
+	calls   []*Call
+	hear    func(zk.Event) // set by OnSession; guarded by lab.mu
+	once    sync.Once
 
 	flushed time.Time      // when the last answer to Flush passed; guarded by lab.mu
 	asked   map[int32]bool // by xid: requests that ask for a watch; of the relay's goroutine
@@ -37,22 +38,13 @@ func (l *Lab) Client(name string) *Client { return l.ClientFor(name, l.session) 
 // ClientFor is Client with a session timeout to ask for.
 func (l *Lab) ClientFor(name string, session time.Duration) *Client {
 	l.t.Helper()
-	c := &Client{Name: name, lab: l, asked: map[int32]bool{}}
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	relay, err := wiretap.Start(ctx, l.server, wiretap.Options{Name: name, OnFrame: c.frame})
-	if err != nil {
-		cancel()
-		l.t.Fatalf("locktest: no relay for %s: %v", name, err)
-	}
-	c.relay = relay
-	l.clients = append(l.clients, c)
-	l.note(journal.Event{Type: journal.Joined, Who: name, Lock: l.path, Recipe: "mini", PID: os.Getpid()})
+	c := l.relayed(name)
 	ready := make(chan struct{})
 	var once sync.Once
-	c.Conn, _, err = zk.Connect([]string{relay.Addr()}, session,
+	var err error
+	c.Conn, _, err = zk.Connect([]string{c.relay.Addr()}, session,
 		zk.WithLogger(silent{}), zk.WithLogInfo(false),
-		zk.WithDialer(c.secret.dial), zk.WithHostProvider(&oneServer{}),
+		zk.WithHostProvider(&oneServer{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			if e.State == zk.StateHasSession {
 				once.Do(func() { close(ready) })
@@ -67,6 +59,23 @@ func (l *Lab) ClientFor(name string, session time.Duration) *Client {
 	case <-time.After(10 * time.Second):
 		l.t.Fatalf("locktest: %s got no session within 10 s", name)
 	}
+	return c
+}
+
+// relayed makes a client that has a relay and no connection yet.
+func (l *Lab) relayed(name string) *Client {
+	l.t.Helper()
+	c := &Client{Name: name, lab: l, asked: map[int32]bool{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	relay, err := wiretap.Start(ctx, l.server, wiretap.Options{Name: name, OnFrame: c.frame})
+	if err != nil {
+		cancel()
+		l.t.Fatalf("locktest: no relay for %s: %v", name, err)
+	}
+	c.relay = relay
+	l.clients = append(l.clients, c)
+	l.note(journal.Event{Type: journal.Joined, Who: name, Lock: l.path, Recipe: "mini", PID: os.Getpid()})
 	return c
 }
 
@@ -95,7 +104,13 @@ func (c *Client) frame(f wiretap.Frame) {
 // it as ever: its connection breaks, and the next one is told "expired".
 func (c *Client) Expire() {
 	c.lab.t.Helper()
-	if err := c.secret.end(c.lab.server); err != nil {
+	c.relay.Refuse(true) // or it comes back and takes its session over again
+	c.relay.Cut()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := c.relay.ExpireSession(ctx)
+	c.relay.Refuse(c.dead || c.refused)
+	if err != nil && !errors.Is(err, wiretap.ErrSessionOver) {
 		c.lab.t.Fatalf("locktest: cannot end %s's session: %v", c.Name, err)
 	}
 	c.lab.note(journal.Event{Type: journal.Note, Who: c.Name, Text: "session ended"})
@@ -107,8 +122,6 @@ func (c *Client) Kill() {
 	c.lab.t.Helper()
 	c.dead = true
 	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, PID: os.Getpid(), Op: "SIGKILL"})
-	c.relay.Refuse(true)
-	c.relay.Cut()
 	c.Expire()
 }
 
@@ -129,7 +142,10 @@ func (c *Client) Cut() {
 }
 
 // Refuse turns new connections away while it is on.
-func (c *Client) Refuse(on bool) { c.relay.Refuse(on) }
+func (c *Client) Refuse(on bool) {
+	c.refused = on
+	c.relay.Refuse(on)
+}
 
 // Delay holds everything up by d in each direction.
 func (c *Client) Delay(d time.Duration) {
@@ -175,7 +191,9 @@ func (c *Client) close() {
 		if c.dead {
 			c.relay.Refuse(true)
 		}
-		c.Conn.Close()
+		if c.Conn != nil {
+			c.Conn.Close()
+		}
 		c.cancel()
 		if err := c.relay.Close(); err != nil {
 			c.lab.t.Errorf("locktest: relay of %s: %v", c.Name, err)

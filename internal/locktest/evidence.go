@@ -229,7 +229,7 @@ func reads(op string) bool {
 // record.
 func (l *Lab) Flush() {
 	for _, c := range l.clients {
-		if c.dead {
+		if c.dead || c.Conn == nil {
 			continue
 		}
 		start := time.Now()

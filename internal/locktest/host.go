@@ -4,11 +4,18 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 )
 
-// oneServer hands the relay's address out again at once after a broken
-// connection; go-zookeeper's own waits a second with a single server. When the
-// relay turns the client away, it does wait.
+const (
+	againAfter = 20 * time.Millisecond
+	failAfter  = 50 // tries
+)
+
+// oneServer hands the relay's address out again at once after a broken connection;
+// go-zookeeper's own waits a second with a single server. When the relay turns the
+// client away it is asked again after a pause, and after a second of that the
+// client's requests fail, as ever.
 type oneServer struct {
 	mu    sync.Mutex
 	addr  string
@@ -29,7 +36,10 @@ func (p *oneServer) Next() (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tries++
-	return p.addr, p.tries > 2
+	if p.tries > 2 {
+		time.Sleep(againAfter)
+	}
+	return p.addr, p.tries > failAfter
 }
 
 func (p *oneServer) Connected() {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,9 +29,15 @@ func openHere(t *testing.T) *Workbook {
 	return w
 }
 
+// variant is a wrong answer that yields a code which another one yields as well:
+// HERD-2.edit. The ladder tries those with ZKLAB_LONG only.
+var variant = regexp.MustCompile(`-[0-9]\.edit$`)
+
+func long() bool { return os.Getenv("ZKLAB_LONG") != "" }
+
 // repeats is how often the ladder runs each answer.
 func repeats() int {
-	if os.Getenv("ZKLAB_LONG") != "" {
+	if long() {
 		return 20
 	}
 	return 1
@@ -51,6 +58,9 @@ func TestLadder(t *testing.T) {
 			rung.run(t, "stub", w.files[l.Slug+"/lock.go"], CodeTODO)
 			rung.run(t, "answer", answer, "")
 			for _, wrong := range l.Wrong {
+				if variant.MatchString(wrong.File) && !*update && !long() {
+					continue
+				}
 				content, err := wrong.Apply(answer)
 				if err != nil {
 					t.Fatal(err)
