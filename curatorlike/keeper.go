@@ -210,7 +210,10 @@ func (s *session) hangUp() {
 }
 
 func (s *session) awaitFarewell() {
-	limit := time.NewTimer(2 * max(s.timeout, time.Second))
+	s.mu.Lock()
+	patience := 2 * max(s.timeout, time.Second) // the answer to the first connect may be coming in
+	s.mu.Unlock()
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	select {
 	case <-s.relinked:

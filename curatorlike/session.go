@@ -44,6 +44,8 @@ type session struct {
 	zxids   map[string]int64 // zxid of creates whose caller has not fetched it
 	watches map[string]*nodeWatch
 	sweepAt int
+
+	forgotten []*nodeWatch // of nodes that are being deleted
 }
 
 func openSession(c *Client) (*session, error) {

@@ -1,6 +1,7 @@
 package curatorlike
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -81,11 +82,30 @@ func (s *session) keepWatch(path string, w *nodeWatch) {
 	s.sweepAt = 2 * len(s.watches)
 }
 
-// forgetWatch drops a watch whose node is deleted.
+// hasWatches says whether go-zookeeper may have watches to set again.
+func (s *session) hasWatches() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.watches {
+		if !w.hasFired() {
+			return true
+		}
+	}
+	s.forgotten = slices.DeleteFunc(s.forgotten, (*nodeWatch).hasFired)
+	return len(s.forgotten) > 0
+}
+
+// forgetWatch drops a watch whose node is being deleted. go-zookeeper has it
+// until the deletion is known.
 func (s *session) forgetWatch(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	w := s.watches[path]
+	if w == nil {
+		return
+	}
 	delete(s.watches, path)
+	s.forgotten = append(slices.DeleteFunc(s.forgotten, (*nodeWatch).hasFired), w)
 }
 
 // children is a list of a node's children with a watch on it.

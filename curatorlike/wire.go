@@ -21,6 +21,8 @@ const (
 	opCreateTTL       = 21
 	opCloseSession    = -11
 
+	opSetWatches = 101
+
 	codeSessionExpired = -112
 	codeSessionMoved   = -118
 )
@@ -37,6 +39,7 @@ func answeredByLeader(op int32) bool {
 // from go-zookeeper's goroutines and must not block.
 type wireListener interface {
 	established(id int64, timeout time.Duration, sent time.Time)
+	hasWatches() bool
 	proved(sent time.Time)
 	created(path string, zxid int64)
 	closedSession()
@@ -51,10 +54,12 @@ type sent struct {
 // wire is the connection given to go-zookeeper. It reads along, because
 // go-zookeeper keeps three things to itself that a lock needs: the negotiated
 // timeout, when a request that the leader answered was sent, and the zxid of
-// a create, which is the fencing token. It also mends two faults: a handshake
-// may not take longer than the session can afford, and a failed write shows
+// a create, which is the fencing token. It also mends three faults: a handshake
+// may not take longer than the session can afford; a failed write shows
 // as a lost connection, not as an error that leaves go-zookeeper's loop stuck
-// while it sends credentials again.
+// while it sends credentials again; and after a reconnect no answer is read
+// before the watches are on their way again, because until then go-zookeeper
+// still reads the last zxid, which every answer changes.
 type wire struct {
 	net.Conn
 	to        wireListener
@@ -65,15 +70,22 @@ type wire struct {
 	r    *bufio.Reader
 	left int // bytes of the current frame that are still to be read
 	open bool
+	held bool // watches are to be set again, and no answer has been read yet
 
 	mu          sync.Mutex
 	connectSent time.Time
 	sent        map[int32]sent
+	rewatched   chan struct{} // closed when watches have been set again
+	isRewatched bool
 }
+
+// maxHeld bounds how long an answer is held back for the watches: all that
+// go-zookeeper had may have gone with the last connection, and then none are set.
+const maxHeld = 100 * time.Millisecond
 
 func newWire(c net.Conn, to wireListener, now func() time.Time, handshake time.Duration) *wire {
 	return &wire{Conn: c, to: to, now: now, handshake: handshake,
-		r: bufio.NewReaderSize(c, 8<<10), sent: make(map[int32]sent)}
+		r: bufio.NewReaderSize(c, 8<<10), sent: make(map[int32]sent), rewatched: make(chan struct{})}
 }
 
 // Write sends one frame; go-zookeeper never splits or joins them.
@@ -95,7 +107,12 @@ func (w *wire) noteRequest(p []byte) {
 	if len(p) < 12 {
 		return
 	}
-	if op := int32(binary.BigEndian.Uint32(p[8:])); answeredByLeader(op) {
+	op := int32(binary.BigEndian.Uint32(p[8:]))
+	if op == opSetWatches && !w.isRewatched {
+		w.isRewatched = true
+		close(w.rewatched)
+	}
+	if answeredByLeader(op) {
 		w.sent[int32(binary.BigEndian.Uint32(p[4:]))] = sent{op, w.now()}
 	}
 }
@@ -133,11 +150,12 @@ func (w *wire) nextFrame() error {
 			return err
 		}
 		w.noteConnect(head)
-		w.open = true
+		w.open, w.held = true, w.to.hasWatches()
 	} else if size >= 16 {
 		if head, err = w.r.Peek(20); err != nil {
 			return err
 		}
+		w.holdBack(head)
 		if err := w.noteReply(head, size); err != nil {
 			return err
 		}
@@ -152,6 +170,23 @@ func (w *wire) noteConnect(head []byte) {
 	w.mu.Unlock()
 	timeout := time.Duration(binary.BigEndian.Uint32(head[8:])) * time.Millisecond
 	w.to.established(int64(binary.BigEndian.Uint64(head[12:])), timeout, at)
+}
+
+// holdBack waits, before the first answer that carries a zxid, until watches
+// have been set again. Answers to credentials carry none, and must pass:
+// go-zookeeper sends nothing else before it has them.
+func (w *wire) holdBack(head []byte) {
+	xid, zxid := int32(binary.BigEndian.Uint32(head[4:])), int64(binary.BigEndian.Uint64(head[8:]))
+	if !w.held || xid < 0 || zxid <= 0 {
+		return
+	}
+	w.held = false
+	limit := time.NewTimer(maxHeld)
+	defer limit.Stop()
+	select {
+	case <-w.rewatched:
+	case <-limit.C:
+	}
 }
 
 func (w *wire) noteReply(head []byte, size int) error {
