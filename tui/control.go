@@ -35,6 +35,15 @@ type Crowd interface {
 	Grow(ctx context.Context, n int) error
 }
 
+// Servers is a Control that can also act on the ZooKeeper servers.
+type Servers interface {
+	Control
+	// Server does something to a server: kill, pause, continue, restart, isolate
+	// (cut it off from the other servers) or rejoin. which is its number, from 1
+	// in the order of the journal's servers, or "leader".
+	Server(ctx context.Context, do, which string) error
+}
+
 // Sandbox is a Control that can do anything to anyone, for the sandbox.
 type Sandbox interface {
 	Control

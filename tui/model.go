@@ -40,6 +40,7 @@ type model struct {
 	big     bool // for a projector
 	opened  time.Time
 	path    string // of the lock shown, when one was chosen
+	server  int    // index of the chosen server, on the ensemble page
 	choice  string // name or node of the chosen contestant; empty: the holder
 	notice  string
 	aim     string // the row that the keys act on; worked out once a message

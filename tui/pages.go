@@ -58,7 +58,7 @@ func init() {
 		{name: PageQueue, title: "queue", draw: plainly(view.Queue), deeds: contestants, due: barsDue, selects: true, turns: true},
 		{name: PageTimeline, title: "kill -9 and SIGSTOP", draw: plainly(view.Timeline), deeds: contestants, due: outageDue, selects: true, turns: true},
 		{name: PageSequence, title: "frames on the wire", draw: plainly(view.Sequence), deeds: contestants, due: neverDue, selects: true, turns: true},
-		{name: PageEnsemble, title: "ensemble", draw: plainly(view.Ensemble), deeds: contestants, due: neverDue, turns: true},
+		{name: PageEnsemble, title: "ensemble", draw: drawEnsemble, deeds: ensemble, due: neverDue, turns: true},
 		{name: PageZombie, title: "zombie", draw: plainly(view.Zombie), deeds: contestants, due: barsDue, selects: true, turns: true},
 		{name: PageHerd, title: "herd effect", draw: plainly(view.Herd), deeds: crowd, due: herdDue, turns: true, fits: severalQueues},
 		{name: PageReadWrite, title: "read/write lock", draw: plainly(view.ReadWrite), deeds: readersWriters, due: lanesDue, selects: true, turns: true, fits: isReadWrite},

@@ -54,6 +54,26 @@ func TestRun_timeline_killUnfoldsLive(t *testing.T) {
 	})
 }
 
+func TestRun_ensemble_keysActOnServersAlone(t *testing.T) {
+	live(t, five, tui.Options{Page: tui.PageEnsemble}, func(t *testing.T, lab *fixture.Lab, s *screen) {
+		s.await("1 127.0.0.1:2181", "standalone", "k kill -9 1", "z stop 1")
+		s.press("z")
+		s.await("STOPPED", "c cont 1")
+		s.press("c")
+		s.await("z stop 1")
+		s.press("k")
+		s.await("KILLED", "s restart 1")
+		s.press("k", "z", "c")
+		s.press("s")
+		s.await("standalone", "k kill -9 1")
+		for _, c := range lab.Journal.Latest(time.Now()).Contestants {
+			if c.Phase != journal.Running {
+				t.Errorf("%s is %s: a key meant for a server reached a contestant", c.Who, c.Phase)
+			}
+		}
+	})
+}
+
 func TestRun_keysWorkOnlyWhenTheyDo(t *testing.T) {
 	live(t, five, tui.Options{}, func(t *testing.T, lab *fixture.Lab, s *screen) {
 		s.await("kill -9 25200", "x cut", "z stop")

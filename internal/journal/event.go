@@ -51,7 +51,7 @@ type Type string
 
 // What the lab did.
 const (
-	Note   Type = "note"   // a line of narration: Text
+	Note   Type = "note"   // a line of narration: Text; when the lab does something to a server, Op (kill, pause, …) and Node: its address
 	Step   Type = "step"   // a scenario step begins: Text
 	Expect Type = "expect" // an expectation was checked: Text, OK, Err (what was found instead)
 	Joined Type = "joined" // a contestant was asked to join: Who, Lock, Recipe, PID, Timeout (asked), Count (permits)

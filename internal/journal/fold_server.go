@@ -38,9 +38,32 @@ func (f *Folder) server(s ServerState) {
 	if i < 0 {
 		next = append(next, s)
 	} else {
+		s.Faults = next[i].Faults
 		next[i] = s
 	}
 	f.servers = next
+}
+
+// serverFault takes what the lab does to a server. A new process is neither killed
+// nor paused; whether it is cut off does not depend on the process.
+func (f *Folder) serverFault(e *Event) {
+	i := slices.IndexFunc(f.servers, func(s ServerState) bool { return s.Addr == e.Node })
+	if i < 0 || e.Op == "" {
+		return
+	}
+	ends := map[string][]string{"kill": {"pause", "kill"}, "pause": {"pause"}, "isolate": {"isolate"},
+		"continue": {"pause"}, "restart": {"kill", "pause"}, "rejoin": {"isolate"}}[e.Op]
+	var faults []string
+	for _, old := range f.servers[i].Faults {
+		if !slices.Contains(ends, old) {
+			faults = append(faults, old)
+		}
+	}
+	if e.Op == "kill" || e.Op == "pause" || e.Op == "isolate" {
+		faults = append(faults, e.Op)
+	}
+	f.servers = slices.Clone(f.servers)
+	f.servers[i].Faults = faults
 }
 
 func (f *Folder) sessionEnded(e *Event) {

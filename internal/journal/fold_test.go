@@ -159,3 +159,29 @@ func TestFold_anyPrefixByTimeEqualsJournalAt(t *testing.T) {
 		}
 	})
 }
+
+func TestFold_serverKilledPausedCutOff(t *testing.T) {
+	f := NewFolder()
+	apply := func(e Event) []string {
+		f.Apply(&e)
+		return f.State(t0).Servers[0].Faults
+	}
+	up := Event{By: Server, Type: ServerUp, Text: "a:1", Mode: "leader"}
+	apply(up)
+	do := func(op string) []string { return apply(Event{By: Lab, Type: Note, Op: op, Node: "a:1"}) }
+	for _, step := range []struct {
+		op   string
+		want []string
+	}{
+		{"pause", []string{"pause"}}, {"isolate", []string{"pause", "isolate"}}, {"kill", []string{"isolate", "kill"}},
+		{"restart", []string{"isolate"}}, {"rejoin", nil}, {"pause", []string{"pause"}}, {"continue", nil},
+	} {
+		if got := do(step.op); !slices.Equal(got, step.want) {
+			t.Fatalf("after %s: faults %v, want %v", step.op, got, step.want)
+		}
+	}
+	do("kill")
+	if got := apply(up); !slices.Equal(got, []string{"kill"}) {
+		t.Errorf("a late reading of the mode took the fault away: %v", got)
+	}
+}

@@ -134,6 +134,8 @@ func (f *Folder) Apply(e *Event) {
 		f.applyWire(e)
 	case ServerUp, ServerDown, Queue, Sessions, Watches, Counters, SessionEnded:
 		f.applyServer(e)
+	case Note:
+		f.serverFault(e)
 	}
 }
 

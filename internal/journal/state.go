@@ -20,6 +20,8 @@ type ServerState struct {
 	Addr string
 	Mode string // standalone, leader, follower; empty when down
 	Up   bool
+	// Faults are what the lab did to it and has not taken back: kill, pause, isolate.
+	Faults []string
 }
 
 // LockState is one lock's queue, as the server has it.

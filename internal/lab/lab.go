@@ -150,7 +150,7 @@ func (l *Lab) Server(ctx context.Context, do, which string) error {
 	if err != nil {
 		return err
 	}
-	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Text: fmt.Sprintf("%s of server %s (%s)", do, which, s.Addr())})
+	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Op: do, Node: s.Addr(), Text: fmt.Sprintf("%s of server %s (%s)", do, which, s.Addr())})
 	switch do {
 	case "kill":
 		err = s.Kill()

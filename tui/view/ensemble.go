@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"zklab/internal/journal"
@@ -9,15 +11,16 @@ import (
 	"zklab/tui/theme"
 )
 
-// Ensemble draws the servers: who leads, and whose session is on which.
-func Ensemble(f Frame, w, h int, th theme.Theme) string {
+// Ensemble draws the servers: who leads, and whose session is on which. Chosen is
+// the index of the server that keys act on; -1: none.
+func Ensemble(f Frame, chosen, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
 	at := layout.StackPage(w, h, stepRows(f, w), 0)
 	c := page(f, w, h, th, at.Frame)
 	quorum(c.pane(at.Info), f)
-	servers(c.pane(at.Main), f)
+	servers(c.pane(at.Main), f, chosen)
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
@@ -50,7 +53,7 @@ func quorum(p pane, f Frame) {
 	p.fit(1, 0, p.r.W-2, text, role.Style().Bold())
 }
 
-func servers(p pane, f Frame) {
+func servers(p pane, f Frame, chosen int) {
 	on := map[string][]*journal.ContestantState{}
 	for i := range f.State.Contestants {
 		c := &f.State.Contestants[i]
@@ -61,39 +64,60 @@ func servers(p pane, f Frame) {
 	n := max(len(f.State.Servers), 1)
 	each := max(min(p.r.H/n, 8), 2)
 	y := 0
-	for _, s := range f.State.Servers {
-		serverBox(p.sub(0, y, p.r.W, each), s, on[s.Addr], f)
+	for i, s := range f.State.Servers {
+		choice(p, y, i == chosen)
+		serverBox(p.sub(0, y, p.r.W, each), i+1, s, on[s.Addr], f)
 		delete(on, s.Addr)
 		y += each
 	}
-	var lost []*journal.ContestantState
+	lost := 0
 	for _, cs := range on {
-		lost = append(lost, cs...)
+		lost += len(cs)
 	}
-	if len(lost) > 0 && y < p.r.H {
-		p.fit(1, y, p.r.W-2, fmt.Sprintf("%d sessions on no server that is known", len(lost)), theme.Muted.Style())
+	if lost > 0 && y < p.r.H {
+		p.fit(2, y, p.r.W-3, plural(lost, "session", "sessions")+" on no server that is known", theme.Muted.Style())
 	}
 }
 
-func serverBox(p pane, s journal.ServerState, sessions []*journal.ContestantState, f Frame) {
-	g := p.th.Glyph
-	glyph, word, style := g.Dot, s.Mode, theme.Waits.Style()
+// serverWord says in glyph, word and style how a server is: what it says itself,
+// unless something was done to it.
+func serverWord(s journal.ServerState, g theme.Glyphs) (glyph, word string, style theme.Style) {
+	did := func(what string) bool { return slices.Contains(s.Faults, what) }
+	dead := theme.Dead.Style()
 	switch {
+	case did("kill"):
+		return g.Killed, "KILLED", dead
+	case did("pause"):
+		return g.Stopped, "STOPPED", dead
+	case did("isolate") && s.Up:
+		return g.Cut, "CUT OFF, still says " + s.Mode, dead
+	case did("isolate"):
+		return g.Cut, "CUT OFF, serves nobody", dead
 	case !s.Up:
-		glyph, word, style = g.Killed, "down", theme.Dead.Style()
+		return g.Killed, "does not serve", dead
 	case s.Mode == "leader" || s.Mode == "standalone":
-		glyph, style = g.Holds, theme.Holds.Style().Bold()
+		return g.Holds, s.Mode, theme.Holds.Style().Bold()
 	}
-	p.put(1, 0, glyph, style)
-	p.fit(3, 0, 22, s.Addr, style)
-	p.put(26, 0, word, style)
-	p.fit(40, 0, p.r.W-41, plural(len(sessions), "session", "sessions"), theme.Muted.Style())
+	return g.Dot, s.Mode, theme.Waits.Style()
+}
+
+func serverBox(p pane, number int, s journal.ServerState, sessions []*journal.ContestantState, f Frame) {
+	g := p.th.Glyph
+	glyph, word, style := serverWord(s, g)
+	p.put(2, 0, glyph, style)
+	p.put(4, 0, strconv.Itoa(number), style)
+	p.fit(6, 0, 22, s.Addr, style)
+	p.fit(29, 0, 26, word, style)
+	p.fit(56, 0, p.r.W-57, plural(len(sessions), "session", "sessions"), theme.Muted.Style())
 	x, y := 5, 1
 	for i, c := range sessions {
 		name := c.Who
-		mark := ""
-		if holdsIn(f.State, c) {
-			mark = g.Holds + " "
+		mark, role := "", theme.Text.Style()
+		switch {
+		case !c.Connected:
+			mark, role = g.Cut+" ", theme.Dead.Style()
+		case holdsIn(f.State, c):
+			mark, role = g.Holds+" ", theme.Holds.Style().Bold()
 		}
 		w := width(mark+name) + 3
 		if x+w > p.r.W-1 {
@@ -103,8 +127,7 @@ func serverBox(p pane, s journal.ServerState, sessions []*journal.ContestantStat
 			p.put(x, y, fmt.Sprintf("and %d more", len(sessions)-i), theme.Muted.Style())
 			return
 		}
-		x = p.put(x, y, mark, theme.Holds.Style().Bold())
-		x = p.put(x, y, name, theme.Text.Style()) + 3
+		x = p.put(x, y, mark+name, role) + 3
 	}
 }
 

@@ -44,10 +44,22 @@ func TestZombie_fenced_staleWriteIsRefused(t *testing.T) {
 	goldens(t, shared("zombie", fixture.Zombie(true), 9.5), view.Zombie)
 }
 
+func drawEnsemble(chosen int) drawn {
+	return func(f view.Frame, w, h int, th theme.Theme) string { return view.Ensemble(f, chosen, w, h, th) }
+}
+
+func TestEnsemble_leaderKilled_followerCutOff(t *testing.T) {
+	s := fixture.Ensemble()
+	s.At(7).Server("kill", 1).Server("isolate", 2)
+	f := frame(s, 8)
+	f.Page = "ensemble"
+	goldens(t, f, drawEnsemble(1))
+}
+
 func TestEnsemble_3servers_1down(t *testing.T) {
 	f := frame(fixture.Ensemble(), 7)
 	f.Page = "ensemble"
-	goldens(t, f, view.Ensemble)
+	goldens(t, f, drawEnsemble(-1))
 }
 
 func TestSequence_5contestants(t *testing.T) {
@@ -87,7 +99,7 @@ func TestPages_everySize(t *testing.T) {
 	sweep(t, view.ReadWrite, shared("rw", fixture.ReadWrite(), 30), view.Frame{})
 	sweep(t, view.Semaphore, shared("sem", fixture.Pool(3, 30), 33), shared("sem", fixture.Pool(40, 2), 33), view.Frame{})
 	sweep(t, view.Zombie, shared("zombie", fixture.Zombie(true), 9.5), view.Frame{})
-	sweep(t, view.Ensemble, frame(fixture.Ensemble(), 7), frame(fixture.Crowd(200), 3), view.Frame{})
+	sweep(t, drawEnsemble(1), frame(fixture.Ensemble(), 7), frame(fixture.Crowd(200), 3), view.Frame{})
 	sweep(t, view.Sequence, frame(fixture.Queue(), 42.3), frame(fixture.Crowd(200), 3), frame(fixture.Wide(), 6), view.Frame{})
 	many := watched()
 	for range 8 {
