@@ -210,14 +210,17 @@ func (c contest) mustPass(t *testing.T, vs []lockproof.Violation) {
 func TestCompat_curator54(t *testing.T) {
 	java := compileJava(t)
 	t.Run("mutex_1000grantsEach", func(t *testing.T) {
+		t.Parallel()
 		c := newContest(t, "mutex", 1, grants)
 		c.mustPass(t, c.compete(t, ourMutex, mutexRounds, java.spawn(t, c)))
 	})
 	t.Run("readWriteWithDowngrade_1000grantsEach", func(t *testing.T) {
+		t.Parallel()
 		c := newContest(t, "readwrite", 1, grants)
 		c.mustPass(t, c.compete(t, ourReadWrite, readWriteRounds, java.spawn(t, c)))
 	})
 	t.Run("semaphoreOf2_1000grantsEach", func(t *testing.T) {
+		t.Parallel()
 		c := newContest(t, "semaphore", 2, grants)
 		c.mustPass(t, c.compete(t, ourSemaphore(2), semaphoreRounds, java.spawn(t, c)))
 	})
@@ -226,6 +229,7 @@ func TestCompat_curator54(t *testing.T) {
 	// (CURATOR-621). Ours keeps the place, which is why the test above lets
 	// only ours downgrade; this one shows that it would see a lost place.
 	t.Run("itsOwnDowngrade_overlapsAreSeen", func(t *testing.T) {
+		t.Parallel()
 		c := newContest(t, "downgrade", 1, grants/5)
 		mustOverlap(t, c.compete(t, ourReadWrite, readWriteRounds, java.spawn(t, c)))
 	})
@@ -233,12 +237,14 @@ func TestCompat_curator54(t *testing.T) {
 
 func TestCompat_kazoo(t *testing.T) {
 	t.Run("curatorsName_mutex_1000grantsEach", func(t *testing.T) {
+		t.Parallel()
 		c := newContest(t, "mutex", 1, grants)
 		c.mustPass(t, c.compete(t, ourMutex, mutexRounds, kazoo(t, c)))
 	})
 	// Under its own node name kazoo does not see Curator's nodes, nor the other
 	// way round. This is also the proof that the tests above can fail.
 	t.Run("itsOwnName_overlapsAreSeen", func(t *testing.T) {
+		t.Parallel()
 		c := newContest(t, "native", 1, grants/5)
 		mustOverlap(t, c.compete(t, ourMutex, mutexRounds, kazoo(t, c)))
 	})
