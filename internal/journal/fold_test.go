@@ -37,7 +37,7 @@ func anyEvent(t *rapid.T) Event {
 		Xid: int32(rapid.IntRange(-2, 3).Draw(t, "xid")), Token: int64(rapid.IntRange(0, 5).Draw(t, "token")),
 		Watch: rapid.SampledFrom([]WatchKind{"", DataWatch, ExistsWatch, ChildWatch}).Draw(t, "watch"),
 		Count: rapid.IntRange(-1, 3).Draw(t, "count"), Latency: time.Duration(rapid.IntRange(0, 20).Draw(t, "latency")) * time.Millisecond,
-		Fired: map[string]float64{"zk_sum_node_children_watch_count": float64(rapid.IntRange(0, 9).Draw(t, "fired"))},
+		Fired:  map[string]float64{"zk_sum_node_children_watch_count": float64(rapid.IntRange(0, 9).Draw(t, "fired"))},
 		Passed: []Passed{{Lock: lock.Draw(t, "passed"), Packets: 3}},
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "nodes") {

@@ -138,17 +138,17 @@ func eventRows(h int, steps int) int {
 	}
 }
 
-// Timeline is the page of what follows a kill -9 and a SIGSTOP.
+// Timeline is the page of what follows a kill -9, a SIGSTOP, and a network's end.
 type Timeline struct {
 	Frame
-	Kill, Stop Rect // eight rows each: a title, five lanes and a scale
-	Facts      Rect
-	Events     Rect // tall screens only
+	Outages []Rect // eight rows each: a title, five lanes and a scale; two, or three on tall screens
+	Facts   Rect
+	Events  Rect // tall screens only
 }
 
-// TimelinePage lays out the timeline page. On a low screen the scales go first,
-// then the facts.
-func TimelinePage(w, h int, steps int) Timeline {
+// TimelinePage lays out the timeline page for so many outages. On a low screen the
+// scales go first, then the facts.
+func TimelinePage(w, h, steps, outages int) Timeline {
 	t := Timeline{Frame: Around(w, h, steps)}
 	rest := t.Body
 	each := 8
@@ -162,12 +162,15 @@ func TimelinePage(w, h int, steps int) Timeline {
 	if rest.H >= 26 {
 		gap = 1
 	}
+	if rest.H < 3*(each+gap)+4 {
+		outages = min(outages, 2)
+	}
+	for range outages {
+		rest.top(gap)
+		t.Outages = append(t.Outages, rest.top(each))
+	}
 	rest.top(gap)
-	t.Kill = rest.top(each)
-	rest.top(gap)
-	t.Stop = rest.top(each)
-	rest.top(gap)
-	if rest.H >= 16 {
+	if rest.H >= 14 {
 		t.Events = rest.bottom(rest.H - 9)
 	}
 	t.Facts = rest

@@ -38,6 +38,21 @@ func TestOutages_killThenStop(t *testing.T) {
 	}
 }
 
+func TestOutages_networkCutThenHealed(t *testing.T) {
+	got := traced(fixture.CutOff()).Outages
+	if len(got) != 1 {
+		t.Fatalf("%d outages, want 1", len(got))
+	}
+	o := got[0]
+	ms := func(at time.Time) int64 { return at.Sub(o.At).Milliseconds() }
+	if o.Op != trace.Network || o.Fault != "cut" || o.Next != "basil" || !o.Over() {
+		t.Errorf("the cut: %+v", o)
+	}
+	if ms(o.Ended) != 4260 || ms(o.Healed) != 5500 || ms(o.Learned) != 6100 || !o.Back.IsZero() || len(o.Beliefs) != 2 {
+		t.Errorf("ended %d, healed %d, learned %d ms, beliefs %v", ms(o.Ended), ms(o.Healed), ms(o.Learned), o.Beliefs)
+	}
+}
+
 func TestOutages_anyPrefix_neverTellsTheFuture(t *testing.T) {
 	events := fixture.KillAndStop().Events
 	tr := trace.New()

@@ -10,26 +10,77 @@ import (
 	"zklab/tui/trace"
 )
 
-// Timeline draws what follows a kill -9 and a SIGSTOP, one above the other: when
-// the process, its connection, its session and its node end, and when the next
-// one holds.
+// Timeline draws what follows a kill -9, a SIGSTOP and the loss of the network, one
+// above the other: when the process, its connection, its session and its node end,
+// and when the next one holds.
 func Timeline(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.TimelinePage(w, h, stepRows(f, w))
+	all := outagesOf(f)
+	at := layout.TimelinePage(w, h, stepRows(f, w), len(all))
 	c := page(f, w, h, th, at.Frame)
-	kill, stop := newest(f, "SIGKILL"), newest(f, "SIGSTOP")
-	span := spanOf(kill, stop)
-	outage(c.pane(at.Kill), f, kill, "kill -9: the socket dies with the process, the session does not",
-		"nobody was killed yet: k sends kill -9", span)
-	outage(c.pane(at.Stop), f, stop, "SIGSTOP: process and socket stay, only the heartbeats stop",
-		"nobody was stopped yet: z sends SIGSTOP", span)
-	facts(c.pane(at.Facts), f, kill, stop)
+	all = fewer(all, len(at.Outages))
+	span := spanOf(newestOf(all)...)
+	for i, o := range all {
+		outage(c.pane(at.Outages[i]), f, o, span)
+	}
+	facts(c.pane(at.Facts), f, newestOf(all)...)
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
 	return c.done(f)
+}
+
+// shownOutage is one of the page's panes: the newest outage of its kind, nil for
+// none yet.
+type shownOutage struct {
+	title, invitation string
+	o                 *trace.Outage
+}
+
+// outagesOf gives the panes: that of the network only when there was such an outage.
+func outagesOf(f Frame) []shownOutage {
+	whom := ""
+	if f.Selected != "" {
+		whom = " to " + f.Selected
+	}
+	all := []shownOutage{
+		{"kill -9: the socket dies with the process, the session does not", "nobody was killed yet: k sends kill -9" + whom, newest(f, "SIGKILL")},
+		{"SIGSTOP: process and socket stay, only the heartbeats stop", "nobody was stopped yet: z sends SIGSTOP" + whom, newest(f, "SIGSTOP")},
+	}
+	if o := newest(f, trace.Network); o != nil {
+		title := "network cut: the process lives, its connection does not"
+		if o.Fault == "blackhole" {
+			title = "black hole: process and socket live, nothing arrives"
+		}
+		all = append(all, shownOutage{title, "", o})
+	}
+	return all
+}
+
+// fewer leaves out panes until there are n: empty ones first, then the oldest.
+func fewer(all []shownOutage, n int) []shownOutage {
+	for len(all) > n {
+		out := 0
+		for i, s := range all {
+			switch o := all[out].o; {
+			case o == nil:
+			case s.o == nil || s.o.At.Before(o.At):
+				out = i
+			}
+		}
+		all = slices.Delete(all, out, out+1)
+	}
+	return all
+}
+
+func newestOf(all []shownOutage) []*trace.Outage {
+	var out []*trace.Outage
+	for _, s := range all {
+		out = append(out, s.o)
+	}
+	return out
 }
 
 // newest returns the newest outage of a kind that had begun by now.
@@ -51,7 +102,7 @@ func spanOf(outages ...*trace.Outage) time.Duration {
 			continue
 		}
 		span = max(span, o.Timeout+2*time.Second)
-		for _, t := range []time.Time{o.Ended, o.NodeGone, o.NextAt, o.Learned} {
+		for _, t := range []time.Time{o.Ended, o.NodeGone, o.NextAt, o.Learned, o.Healed, o.Back} {
 			if !t.IsZero() {
 				span = max(span, t.Sub(o.At)+time.Second/2)
 			}
@@ -62,18 +113,28 @@ func spanOf(outages ...*trace.Outage) time.Duration {
 
 const laneLabels = 13 // cells for the names of the rows
 
-func outage(p pane, f Frame, o *trace.Outage, title, invitation string, span time.Duration) {
-	p.fit(1, 0, p.r.W-2, title, theme.Text.Style().Bold())
+func outage(p pane, f Frame, s shownOutage, span time.Duration) {
+	p.fit(1, 0, p.r.W-2, s.title, theme.Text.Style().Bold())
+	o := s.o
 	if o == nil {
-		p.fit(laneLabels, 2, p.r.W-laneLabels-1, invitation, theme.Muted.Style())
+		p.fit(laneLabels, 2, p.r.W-laneLabels-1, s.invitation, theme.Muted.Style())
 		return
 	}
 	a := axis{from: o.At, to: o.At.Add(span), x: laneLabels, w: p.r.W - laneLabels - 2}
 	g := p.th.Glyph
 	end := func(y int, at time.Time, glyph string, s theme.Style) { until(p, y, a, f.Now, at, glyph, s) }
-	for y, name := range []string{"process", "tcp conn", "session", "znode", "next holder"} {
+	names := []string{"process", "tcp conn", "session", "znode", "next holder"}
+	if o.Op == trace.Network {
+		names[4] = "belief"
+	}
+	for y, name := range names {
 		p.put(1, 1+y, name, theme.Muted.Style())
 		p.put(p.r.W-2, 1+y, g.Bar, theme.Muted.Style())
+	}
+	scale(p, 6, a, span)
+	if o.Op == trace.Network {
+		network(p, a, f, o)
+		return
 	}
 	process(p, 1, a, f, o)
 	end(2, o.Closed, g.Wire, theme.Waits.Style())
@@ -85,7 +146,6 @@ func outage(p pane, f Frame, o *trace.Outage, title, invitation string, span tim
 	default:
 		next(p, 5, a, f, o)
 	}
-	scale(p, 6, a, span)
 }
 
 // came says whether something had happened by the moment shown.
@@ -205,16 +265,20 @@ func facts(p pane, f Frame, outages ...*trace.Outage) {
 }
 
 func factsOf(o *trace.Outage) []fact {
-	facts := []fact{
-		{o.At, fmt.Sprintf("%s to %s (pid %d)", o.Op, o.Who, o.PID), theme.Dead},
-		{o.Closed, "connection closed by the " + o.ClosedBy, theme.Waits},
+	began := fmt.Sprintf("%s to %s (pid %d)", o.Op, o.Who, o.PID)
+	if o.Op == trace.Network {
+		began = fmt.Sprintf("network of %s: %s", o.Who, o.Fault)
 	}
+	facts := []fact{{o.At, began, theme.Dead}, {o.Closed, "connection closed by the " + o.ClosedBy, theme.Waits}}
 	facts = append(facts, joined([]fact{
 		{o.Ended, "session " + o.EndedAs, theme.Writer},
 		{o.NodeGone, "znode " + seqOf(o.Node) + " deleted", theme.Fired},
 		{o.FiredAt, plural(o.Fired, "watch", "watches") + " fired", theme.Fired},
 		{o.NextAt, o.Next + " holds", theme.Holds},
 	})...)
+	if o.Op == trace.Network {
+		return append(facts, networkFacts(o)...)
+	}
 	switch {
 	case o.Learned.IsZero():
 		return append(facts, fact{o.Cont, "SIGCONT", theme.Reader})
@@ -255,10 +319,9 @@ func plural(n int, one, many string) string {
 // Unfolding says whether an outage that is shown at now still changes by itself,
 // and needs drawing again as time goes by.
 func Unfolding(t trace.Trace, now time.Time) bool {
-	f := Frame{Trace: t, Now: now}
-	kill, stop := newest(f, "SIGKILL"), newest(f, "SIGSTOP")
-	span := spanOf(kill, stop)
-	for _, o := range []*trace.Outage{kill, stop} {
+	all := newestOf(outagesOf(Frame{Trace: t, Now: now}))
+	span := spanOf(all...)
+	for _, o := range all {
 		if o != nil && now.Before(o.At.Add(span)) {
 			return true
 		}

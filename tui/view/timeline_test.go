@@ -22,10 +22,16 @@ func TestTimeline_stoppedHolder_stillBelieves(t *testing.T) {
 	goldens(t, timeline(12.47), view.Timeline)
 }
 
+func TestTimeline_networkCutThenHealed(t *testing.T) {
+	f := frame(fixture.CutOff(), 10)
+	f.Page = "kill -9 and SIGSTOP"
+	goldens(t, f, view.Timeline)
+}
+
 func TestTimeline_everySize(t *testing.T) {
 	told := timeline(24)
 	told.Steps = &view.Steps{At: 1, Of: 2, Text: "The holder is killed.", Waiting: "its session to expire"}
-	sweep(t, view.Timeline, timeline(1), timeline(5), timeline(24), told, view.Frame{})
+	sweep(t, view.Timeline, timeline(1), timeline(5), timeline(24), told, frame(fixture.CutOff(), 5), frame(fixture.CutOff(), 11), view.Frame{})
 }
 
 func TestTimeline_showsNothingThatHasNotHappened(t *testing.T) {
