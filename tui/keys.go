@@ -32,11 +32,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		return m.pressSmall(k)
 	}
 	if m.help && k.String() != "ctrl+c" && k.String() != "q" {
-		m.help = k.String() == "ctrl+l"
-		if m.help {
-			return tea.ClearScreen
-		}
-		return nil
+		return m.pressHelp(k.String())
 	}
 	if m.menu != nil {
 		if cmd, taken := m.pressMenu(k.String()); taken {
@@ -53,6 +49,27 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 			return cmd
 		}
 	}
+	return nil
+}
+
+// pressHelp takes the keys of the help: a clicker's lead to its next part, any
+// other back.
+func (m *model) pressHelp(k string) tea.Cmd {
+	switch k {
+	case "ctrl+l":
+		return tea.ClearScreen
+	case "space", "down", "right", "pgdown", ".":
+		if m.part+1 < view.HelpParts(m.helpLines(), m.w, m.h) {
+			m.part++
+			return nil
+		}
+	case "up", "left", "pgup":
+		if m.part > 0 {
+			m.part--
+			return nil
+		}
+	}
+	m.help = false
 	return nil
 }
 

@@ -70,7 +70,7 @@ func common() []deed {
 		{key: bind("", "", "m"), help: "Turns the mouse on or off; a click chooses a row.", now: always,
 			do: func(m *model) tea.Cmd { m.mouse = !m.mouse; return nil }},
 		{key: bind("?", "help", "?"), help: "Shows this help.", now: always,
-			do: func(m *model) tea.Cmd { m.help = true; return nil }},
+			do: func(m *model) tea.Cmd { m.help, m.part = true, 0; return nil }},
 		redraw, interrupt, quit,
 	}
 }

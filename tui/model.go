@@ -36,6 +36,7 @@ type model struct {
 	deeds   []deed // what its keys do
 	pressed string // the last key
 	help    bool
+	part    int // of the help
 	mouse   bool
 	big     bool // for a projector
 	opened  time.Time
@@ -261,7 +262,7 @@ func (m *model) View() tea.View {
 func (m *model) draw() string {
 	f := m.frame()
 	if m.help {
-		return view.Help(f, m.helpLines(), m.w, m.h, m.theme)
+		return view.Help(f, m.helpLines(), m.part, m.w, m.h, m.theme)
 	}
 	return m.page.draw(m, f)
 }

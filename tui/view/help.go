@@ -1,6 +1,9 @@
 package view
 
 import (
+	"fmt"
+	"slices"
+
 	"zklab/tui/layout"
 	"zklab/tui/theme"
 )
@@ -11,46 +14,97 @@ type HelpLine struct {
 	Works     bool // at this moment
 }
 
-// Help draws the keys of a page in place of its body.
-func Help(f Frame, keys []HelpLine, w, h int, th theme.Theme) string {
+// Help draws the keys of a page in place of its body, or, when not all fit, the
+// part of them numbered part, from 0.
+func Help(f Frame, keys []HelpLine, part, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	f.Keys = Keys{Always: []Key{{Key: "any key", Does: "back"}, {Key: "q", Does: "quit"}}}
+	parts := helpParts(keys, w, h)
+	part = min(max(part, 0), len(parts)-1)
+	back := Key{Key: "any key", Does: "back"}
+	f.Keys = Keys{Always: []Key{back, {Key: "q", Does: "quit"}}}
+	if len(parts) > 1 {
+		f.Keys.Page = []Key{{Key: "space", Does: fmt.Sprintf("more, this is %d of %d", part+1, len(parts))}}
+	}
 	at := layout.Around(w, h, 0)
 	f.Steps = nil
 	c := page(f, w, h, th, at)
 	p := c.pane(at.Body)
-	if len(keys) > p.r.H && w >= 120 {
-		half := (len(keys) + 1) / 2
-		helpColumn(p.sub(0, 0, w/2, p.r.H), keys[:half])
-		helpColumn(p.sub(w/2, 0, w-w/2, p.r.H), keys[half:])
-		return c.String()
+	for i, column := range parts[part] {
+		helpColumn(p.sub(i*helpWidth(w), 0, helpWidth(w), p.r.H), column)
 	}
-	helpColumn(p, keys)
 	return c.String()
 }
 
-// helpColumn draws as many keys as fit; those that work now come first, when
-// not all do.
-func helpColumn(p pane, keys []HelpLine) {
-	if len(keys) > p.r.H {
-		sorted := make([]HelpLine, 0, len(keys))
-		for _, works := range []bool{true, false} {
-			for _, k := range keys {
-				if k.Works == works {
-					sorted = append(sorted, k)
-				}
-			}
-		}
-		keys = sorted
+// HelpParts is how many parts the help has on a screen of w by h.
+func HelpParts(keys []HelpLine, w, h int) int { return len(helpParts(keys, w, h)) }
+
+// helpWidth is how wide a column of the help is: there are two on a wide screen.
+func helpWidth(w int) int {
+	if w >= 120 {
+		return w / 2
 	}
-	for y, k := range keys {
+	return w
+}
+
+// helpParts puts whole entries into columns, and columns into parts. Those that
+// work now come first, when not all fit on one.
+func helpParts(keys []HelpLine, w, h int) [][][]HelpLine {
+	rows, columns := max(layout.Around(w, h, 0).Body.H, 1), w/helpWidth(w)
+	all := fillColumns(keys, helpWidth(w), rows)
+	if len(all) > columns {
+		sorted := slices.Clone(keys)
+		slices.SortStableFunc(sorted, func(a, b HelpLine) int {
+			switch {
+			case a.Works == b.Works:
+				return 0
+			case a.Works:
+				return -1
+			}
+			return 1
+		})
+		all = fillColumns(sorted, helpWidth(w), rows)
+	}
+	return slices.Collect(slices.Chunk(all, columns))
+}
+
+// fillColumns puts keys into columns of w by h.
+func fillColumns(keys []HelpLine, w, h int) [][]HelpLine {
+	all := [][]HelpLine{nil}
+	used := 0
+	for _, k := range keys {
+		need := len(helpText(k, w))
+		if used > 0 && used+need > h {
+			all, used = append(all, nil), 0
+		}
+		all[len(all)-1] = append(all[len(all)-1], k)
+		used += need
+	}
+	return all
+}
+
+const helpIndent = 15
+
+// helpText is a key's sentence in the lines it needs; one at least.
+func helpText(k HelpLine, w int) []string {
+	if l := wrap(k.Text, w-helpIndent-1); len(l) > 0 {
+		return l
+	}
+	return []string{""}
+}
+
+func helpColumn(p pane, keys []HelpLine) {
+	y := 0
+	for _, k := range keys {
 		style, text := theme.Text.Style().Bold(), theme.Text.Style()
 		if !k.Works {
 			style, text = theme.Muted.Style(), theme.Muted.Style()
 		}
-		p.fit(2, y, 12, p.th.Twin(k.Key), style)
-		p.fit(15, y, p.r.W-16, k.Text, text)
+		p.fit(2, y, helpIndent-3, p.th.Twin(k.Key), style)
+		for _, l := range helpText(k, p.r.W) {
+			p.put(helpIndent, y, p.th.Twin(l), text)
+			y++
+		}
 	}
 }

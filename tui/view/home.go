@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 
 	"zklab/tui/layout"
 	"zklab/tui/theme"
@@ -46,7 +47,7 @@ func HomePage(f Frame, v Home, chosen, w, h int, th theme.Theme) string {
 	c := page(f, w, h, th, at.Frame)
 	ladder(c.pane(at.Ladder), v, chosen)
 	c.pane(at.Middle).bar(0)
-	demos(c.pane(at.Demos), v, chosen-len(v.Lessons))
+	demos(c.pane(at.Demos), v, chosen)
 	return c.done(f)
 }
 
@@ -104,13 +105,54 @@ func demos(p pane, v Home, chosen int) {
 		if y >= p.r.H {
 			return
 		}
-		choice(p, y, i == chosen)
+		choice(p, y, i == chosen-len(v.Lessons))
 		p.fit(2, y, 10, d.Name, theme.Waits.Style().Bold())
-		p.fit(13, y, p.r.W-14, d.Title, theme.Text.Style())
+		p.fit(13, y, p.r.W-14, shortTitle(d.Title, p.r.W-14), theme.Text.Style())
 		y++
 	}
-	for i, l := range wrap(v.Greets, p.r.W-4) {
-		p.put(2, y+1+i, l, theme.Muted.Style())
+	greets := wrap(v.Greets, p.r.W-4)
+	below := p.sub(0, y+1, p.r.W, p.r.H-y-1)
+	about(below, v, chosen)
+	if room := below.r.H - aboutRows(v, chosen, p.r.W) - 1; room >= len(greets) {
+		for i, l := range greets {
+			below.put(2, below.r.H-len(greets)+i, l, theme.Muted.Style())
+		}
+	}
+}
+
+// shortTitle leaves out what a title explains, where there is no room for it.
+func shortTitle(title string, w int) string {
+	if head, _, ok := strings.Cut(title, ": "); ok && width(title) > w {
+		return head
+	}
+	return title
+}
+
+// aboutOf is what the chosen lesson or demo is about, in full.
+func aboutOf(v Home, chosen int) (title, text string) {
+	switch i := chosen - len(v.Lessons); {
+	case chosen >= 0 && i < 0:
+		l := v.Lessons[chosen]
+		return "lesson " + l.Number, l.Title + ". " + l.Summary
+	case i >= 0 && i < len(v.Demos):
+		return "demo " + v.Demos[i].Name, v.Demos[i].Title
+	}
+	return "", ""
+}
+
+func aboutRows(v Home, chosen, w int) int {
+	_, text := aboutOf(v, chosen)
+	return 1 + len(wrap(text, w-3))
+}
+
+func about(p pane, v Home, chosen int) {
+	title, text := aboutOf(v, chosen)
+	if title == "" || p.r.H < 2 {
+		return
+	}
+	p.rule(0, title)
+	for i, l := range wrap(text, p.r.W-3) {
+		p.put(2, 1+i, l, theme.Text.Style())
 	}
 }
 

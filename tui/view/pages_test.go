@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -166,7 +167,7 @@ func atHome() view.Home {
 	v := view.Home{Next: 2, Greets: "Everything here is real: processes, a ZooKeeper, the frames between them.",
 		Demos: []view.Demo{{"queue", "a queue at a lock"}, {"kill", "kill -9 and SIGSTOP"}, {"herd", "the herd effect"}}}
 	for i, title := range []string{"One name, one winner", "It dies with its holder", "Watches are one-shot", "The herd", "番号札を取る"} {
-		v.Lessons = append(v.Lessons, view.Rung{Number: "0" + string(rune('1'+i)), Title: title, Summary: "what it teaches"})
+		v.Lessons = append(v.Lessons, view.Rung{Number: "0" + string(rune('1'+i)), Title: title, Summary: "What it teaches, in a sentence that a narrow ladder has no room for"})
 	}
 	v.Lessons[0].Status, v.Lessons[1].Status, v.Lessons[4].Status = view.Solved, view.Assisted, view.Tried
 	return v
@@ -182,6 +183,17 @@ func TestHome_twoSolved(t *testing.T) {
 	goldens(t, f, drawHome(atHome(), 2))
 }
 
+func TestHome_aDemoChosen_itsWholeTitleIsTold(t *testing.T) {
+	v := atHome()
+	v.Demos[2].Title = "The herd effect: how many wake up when one of the line leaves"
+	out := ansi.Strip(drawHome(v, 7)(frame(fixture.New(0), 1), 80, 24, looks["mono"]))
+	for _, want := range []string{"─ demo herd ─", "│▌ herd       The herd effect  ", "how many wake", "up when one of the line leaves"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
+
 func reeled() view.Frame {
 	f := frame(fixture.Queue(), 38.2)
 	f.Clock, f.Speed = view.Replay, 0.25
@@ -195,8 +207,28 @@ func TestQueue_replayedSlowly(t *testing.T) { goldens(t, reeled(), view.Queue) }
 func TestHelp_queue(t *testing.T) {
 	keys := []view.HelpLine{{"k", "Kills the chosen one's process with SIGKILL.", true}, {"c", "Lets a stopped process go on.", false}, {"←→", "Steps one second back.", true}}
 	goldens(t, frame(fixture.Queue(), 42.3), func(f view.Frame, w, h int, th theme.Theme) string {
-		return view.Help(f, keys, w, h, th)
+		return view.Help(f, keys, 0, w, h, th)
 	})
+}
+
+func TestHelp_notASentenceIsCut(t *testing.T) {
+	var keys []view.HelpLine
+	for i := range 30 {
+		keys = append(keys, view.HelpLine{Key: "k", Works: i%2 == 0,
+			Text: fmt.Sprintf("Key %d does something that takes more than one line of eighty cells to say, to its very end %d.", i, i)})
+	}
+	f, seen := frame(fixture.Queue(), 42.3), ""
+	for part := range view.HelpParts(keys, 80, 24) {
+		seen += ansi.Strip(view.Help(f, keys, part, 80, 24, looks["mono"]))
+	}
+	for i := range 30 {
+		if !strings.Contains(seen, fmt.Sprintf("end %d.", i)) {
+			t.Errorf("the end of key %d's sentence is on no part", i)
+		}
+	}
+	if strings.Contains(seen, "…") {
+		t.Errorf("something is cut:\n%s", seen)
+	}
 }
 
 func TestTextPages_everySize(t *testing.T) {
@@ -214,6 +246,6 @@ func TestTextPages_everySize(t *testing.T) {
 	}
 	sweep(t, lesson, f, view.Frame{Steps: &view.Steps{}})
 	sweep(t, func(f view.Frame, w, h int, th theme.Theme) string {
-		return view.Help(f, make([]view.HelpLine, 50), w, h, th)
+		return view.Help(f, make([]view.HelpLine, 50), 1, w, h, th)
 	}, f)
 }
