@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -84,7 +85,7 @@ func (t *tester) test(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, workbook.ErrNotKept) {
 		t.set(view.Outcome{Ran: true, Lines: []string{err.Error()}})
 		return
 	}
@@ -94,6 +95,9 @@ func (t *tester) test(ctx context.Context) {
 	}
 	if r.TestEdited {
 		o.Lines = append(o.Lines, "lock_test.go is edited; the test as it was given was run")
+	}
+	if err != nil {
+		o.Lines = append(o.Lines, err.Error())
 	}
 	t.set(o)
 }
