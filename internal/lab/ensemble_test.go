@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ func TestLab_3servers_killLeader_queueAndCountersGoOn(t *testing.T) {
 		return len(s.Servers) == 3 && leaders == 1
 	})
 	must(t, l.Server(t.Context(), "kill", "leader"))
+	wantDown(t, l, "kill")
 	until(t, l, "a server is down, another leads, all have a connection", func(s journal.State) bool {
 		leaders, down := 0, 0
 		for _, one := range s.Servers {
@@ -51,4 +54,53 @@ func TestLab_3servers_killLeader_queueAndCountersGoOn(t *testing.T) {
 		q, _ := s.Lock(l.Lock())
 		return len(q.Wakes) == 1 && !q.Wakes[0].Until.IsZero()
 	})
+}
+
+// wantDown checks that the journal says down of exactly the servers to which that
+// was done, at the moment at which it is asked.
+func wantDown(t *testing.T, l *Lab, deed string) {
+	t.Helper()
+	for i, one := range l.j.Latest(time.Now()).Servers {
+		if gone := slices.Contains(one.Faults, deed); gone == one.Up || gone != (one.Mode == "") {
+			t.Errorf("right after the %s: server %d is %+v", deed, i+1, one)
+		}
+	}
+}
+
+// A paused server is down at once, too, and serves again when it goes on.
+func TestLab_1server_pause_isDownAtOnce(t *testing.T) {
+	e := zktest.Start(t, zkserver.Options{})
+	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Throwaway: true})
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close(context.Background())) })
+	serves := func(s journal.State) bool { return len(s.Servers) == 1 && s.Servers[0].Mode == "standalone" }
+	for range 3 {
+		until(t, l, "it serves", serves)
+		must(t, l.Server(t.Context(), "pause", "1"))
+		wantDown(t, l, "pause")
+		must(t, l.Server(t.Context(), "continue", "1"))
+	}
+	until(t, l, "it serves", serves)
+}
+
+// An answer that was asked for before a server was killed says nothing of it, and
+// its end is written once, whoever notices.
+func TestModes_killed_anAnswerOnItsWayIsOld(t *testing.T) {
+	j := journal.New(journal.Options{})
+	m := modes{said: map[string]string{}}
+	server := zkserver.NewServer(1, "127.0.0.1:1", "", nil)
+	m.write(j, server, "follower", m.now())
+	asked := m.now()
+	m.begin()
+	m.write(j, server, "leader", asked)
+	m.down(j, server)
+	m.write(j, server, "follower", asked)
+	m.write(j, server, "", m.now())
+	if one := j.Latest(time.Now()).Servers[0]; one.Up || one.Mode != "" || j.LastSeq() != 2 {
+		t.Errorf("%+v after %d events, want 2", one, j.LastSeq())
+	}
+	m.write(j, server, "follower", m.now())
+	if one := j.Latest(time.Now()).Servers[0]; !one.Up || one.Mode != "follower" || j.LastSeq() != 3 {
+		t.Errorf("%+v after %d events, want 3", one, j.LastSeq())
+	}
 }

@@ -144,13 +144,16 @@ func (l *Lab) Names() []string {
 
 // Server does something to a ZooKeeper server: kill, pause, continue, restart,
 // isolate (cut it off from the other servers) or rejoin.
-// which is its number from 1, or "leader".
+// which is its number from 1, or "leader". When it returns, the journal says of one
+// that was killed or paused that it is down. One that is cut off finds that out by
+// itself: until then it serves as what it was, and says so.
 func (l *Lab) Server(ctx context.Context, do, which string) error {
 	s, err := l.server(ctx, which)
 	if err != nil {
 		return err
 	}
 	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Op: do, Node: s.Addr(), Text: fmt.Sprintf("%s of server %s (%s)", do, which, s.Addr())})
+	l.sessions.modes.begin()
 	switch do {
 	case "kill":
 		err = s.Kill()
@@ -169,6 +172,9 @@ func (l *Lab) Server(ctx context.Context, do, which string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("lab: %s server %s: %w", do, which, err)
+	}
+	if do == "kill" || do == "pause" {
+		l.sessions.modes.down(l.j, s)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"zklab/internal/journal"
-	"zklab/internal/zkserver"
 	"zklab/internal/zkstat"
 )
 
@@ -35,7 +34,8 @@ type sessions struct {
 	deadlines []journal.Deadline
 	watched   []journal.WatchedNode
 	count     int
-	modes     map[string]string // by address: mode, "" when down
+
+	modes modes
 }
 
 // life is a contestant's session as the wire tells it.
@@ -48,7 +48,7 @@ type life struct {
 func newSessions(l *Lab) *sessions {
 	return &sessions{
 		lab: l, bell: make(chan struct{}, 1), member: map[string]*zkstat.Reader{},
-		alive: map[journal.SessionID]*life{}, modes: map[string]string{},
+		alive: map[journal.SessionID]*life{}, modes: modes{said: map[string]string{}},
 	}
 }
 
@@ -126,33 +126,6 @@ func (s *sessions) run(ctx context.Context) {
 	}
 }
 
-// readModes writes which servers serve, when that changed.
-func (s *sessions) readModes(ctx context.Context) {
-	for _, server := range s.lab.o.Ensemble.Servers() {
-		mode := ""
-		if server.Running() {
-			if m, err := server.Mode(ctx); err == nil {
-				mode = m
-			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		if before, known := s.modes[server.Addr()]; known && before == mode {
-			continue
-		}
-		s.modes[server.Addr()] = mode
-		s.lab.j.Append(modeEvent(server, mode))
-	}
-}
-
-func modeEvent(server *zkserver.Server, mode string) journal.Event {
-	if mode == "" {
-		return journal.Event{By: journal.Server, Type: journal.ServerDown, Text: server.Addr()}
-	}
-	return journal.Event{By: journal.Server, Type: journal.ServerUp, Text: server.Addr(), Mode: mode}
-}
-
 // readSessions writes the deadlines when they changed, and the end of each
 // session that no server knows any more.
 func (s *sessions) readSessions(ctx context.Context) {
@@ -186,13 +159,6 @@ func (s *sessions) readSessions(ctx context.Context) {
 	}
 	s.writeDeadlines(found)
 	s.writeEnds(found, start)
-}
-
-// knowsAll reports whether the server at addr tracks every session: a leader or a
-// server that stands alone does.
-func (s *sessions) knowsAll(addr string) bool {
-	mode := s.modes[addr]
-	return mode == "leader" || mode == "standalone"
 }
 
 func (s *sessions) writeDeadlines(found map[int64]journal.Deadline) {

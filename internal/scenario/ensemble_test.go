@@ -75,3 +75,28 @@ func TestServers_words(t *testing.T) {
 		}
 	}
 }
+
+// Nobody plays a role who was killed, paused or cut off, even while it is still said
+// to serve: what takes the second of two followers takes the other one.
+func TestServers_taken_haveNoRole(t *testing.T) {
+	for _, deed := range []string{"kill", "pause", "isolate"} {
+		r, a := rehearse(t, "step s\nsay x\n")
+		for i, mode := range []string{"follower", "leader", "follower"} {
+			a.j.Append(journal.Event{By: journal.Server, Type: journal.ServerUp, Text: string("abc"[i]) + ":1", Mode: mode})
+		}
+		take := func(want int) {
+			t.Helper()
+			r.drain()
+			n, err := server{"follower"}.number(r)
+			if (err == nil) != (want > 0) || n != want {
+				t.Errorf("%s: the follower is %d (%v), want %d", deed, n, err, want)
+			}
+			if n > 0 {
+				a.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Op: deed, Node: r.state().Servers[n-1].Addr})
+			}
+		}
+		take(1)
+		take(3)
+		take(0)
+	}
+}

@@ -144,11 +144,12 @@ var measures = map[string]measure{
 		b := s.HoldersBelieved(lock)
 		return len(b), true, fmt.Sprintf("%d believe they hold %v", len(b), b)
 	}},
-	"overlap": everywhere(func(r *Runner, _ journal.State) (int, bool, string) {
-		if r.watch.overlaps == 0 {
+	"overlap": everywhere(func(r *Runner, s journal.State) (int, bool, string) {
+		n, last := r.overlaps(s)
+		if n == 0 {
 			return 0, true, "never did two believe at once that they hold"
 		}
-		return r.watch.overlaps, true, fmt.Sprintf("%d times two believed at once that they hold, last %s", r.watch.overlaps, r.watch.overlap)
+		return n, true, fmt.Sprintf("%s two believed at once that they hold, last %s", count(n, "time", "times"), last)
 	}),
 	"wakes":   {take: wakes, few: fewWakes},
 	"fired":   {take: fired, few: fewFired},
@@ -234,11 +235,11 @@ func settled(r *Runner, s journal.State, lock string, n int) finding {
 
 // tokenLarger compares the tokens of the last two grants.
 func tokenLarger(r *Runner, _ journal.State) finding {
-	n := len(r.watch.grants)
-	if n < 2 {
-		return finding{unknown: true, is: fmt.Sprintf("%d grants so far", n)}
+	last := r.watch.held.grants()
+	if len(last) < 2 {
+		return finding{unknown: true, is: count(len(last), "grant", "grants") + " so far"}
 	}
-	a, b := r.watch.grants[n-2], r.watch.grants[n-1]
+	a, b := last[0], last[1]
 	return finding{ok: b.token > a.token, is: fmt.Sprintf("%s got token 0x%x after %s had 0x%x", b.who, b.token, a.who, a.token)}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"zklab/internal/journal"
-	"zklab/internal/recipe"
 )
 
 // ErrExpectation is returned when an expectation did not hold, or something
@@ -64,7 +63,7 @@ func NewRunner(s *Script, stage Stage, j *journal.Journal) *Runner {
 	return &Runner{
 		script: s, stage: stage, j: j, sub: j.Subscribe(0), fold: journal.NewFolder(),
 		at: map[string]string{}, drained: map[string]drained{}, names: map[string]string{}, servers: map[string]int{},
-		watch: watch{signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, believing: map[string]string{}, deleting: map[string]string{}},
+		watch: watch{held: newHeld(), signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}},
 	}
 }
 
@@ -174,20 +173,11 @@ func (r *Runner) result(f finding, text string) {
 
 // watch is what the runner remembers beside the state.
 type watch struct {
-	overlaps  int
-	overlap   string            // who with whom, the last time
-	believing map[string]string // lock, by who believes to hold it
-	deleting  map[string]string // the last node that each asked to delete
-	grants    []grant           // the last two
+	held      held
 	signalled map[string]time.Time
 	exited    map[string]string // how
 	works     map[string]int    // how often it began to work for a write
 	lastFired time.Time         // the last watch event
-}
-
-type grant struct {
-	who   string
-	token int64
 }
 
 // take folds an event in, and reports whether it may make a fact true that the
@@ -195,6 +185,7 @@ type grant struct {
 func (r *Runner) take(e *journal.Event) bool {
 	r.fold.Apply(e)
 	r.last = e.At
+	r.watch.held.take(e)
 	switch e.Type {
 	case journal.WatchEvent:
 		r.watch.lastFired = e.At
@@ -203,78 +194,13 @@ func (r *Runner) take(e *journal.Event) bool {
 		if e.Op != "SIGCONT" {
 			r.watch.signalled[e.Who] = e.At
 		}
-		if e.Op == "SIGKILL" {
-			delete(r.watch.believing, e.Who)
-		}
 	case journal.Work:
 		r.watch.works[e.Who]++
 	case journal.Exited:
 		r.watch.exited[e.Who] = e.Text
-		delete(r.watch.believing, e.Who)
-	case journal.Asked, journal.Request, journal.CloseSession:
-		// Who was asked to release, or asks the server to delete its node, gives
-		// the lock up; word of it comes when that is done, and the next one may
-		// hold already by then.
-		if e.Op == "release" || e.Op == "quit" || e.Op == "delete" || e.Type == journal.CloseSession {
-			delete(r.watch.believing, e.Who)
-		}
-		if e.Type == journal.Request && e.Op == "delete" {
-			r.watch.deleting[e.Who] = e.Node
-		}
-		return false
-	case journal.Belief:
-		r.believed(e)
-	case journal.ConnOpened, journal.ConnClosed, journal.Queue, journal.Counters, journal.SessionEnded:
+	case journal.Belief, journal.ConnOpened, journal.ConnClosed, journal.Queue, journal.Counters, journal.SessionEnded:
 	default:
 		return false
-	}
-	return true
-}
-
-// believed counts overlaps and grants by what contestants believe.
-func (r *Runner) believed(e *journal.Event) {
-	if e.Belief != journal.Holds {
-		delete(r.watch.believing, e.Who)
-		return
-	}
-	if _, already := r.watch.believing[e.Who]; already {
-		return
-	}
-	// On a busy machine word of a short hold comes when its end has passed the relay:
-	// that is a grant, and no hold any more.
-	over := e.Node != "" && e.Node == r.watch.deleting[e.Who]
-	for other, lock := range r.watch.believing {
-		if !over && lock == e.Lock && exclude(r.recipeOf(e.Who), r.recipeOf(other)) {
-			r.watch.overlaps++
-			r.watch.overlap = other + " with " + e.Who
-		}
-	}
-	if !over {
-		r.watch.believing[e.Who] = e.Lock
-	}
-	n := len(r.watch.grants)
-	if n > 0 && r.watch.grants[n-1] == (grant{e.Who, e.Token}) {
-		return // the same hold, after a doubt
-	}
-	if n == 2 {
-		r.watch.grants[0] = r.watch.grants[1]
-		r.watch.grants = r.watch.grants[:1]
-	}
-	r.watch.grants = append(r.watch.grants, grant{e.Who, e.Token})
-}
-
-func (r *Runner) recipeOf(who string) string {
-	c, _ := r.state().Contestant(who)
-	return c.Recipe
-}
-
-// exclude reports whether contestants of these recipes may never hold together.
-func exclude(a, b string) bool {
-	switch recipe.KindOf(a) {
-	case recipe.Semaphore:
-		return a == "semaphore-mutex"
-	case recipe.ReadWrite:
-		return a != "read" || b != "read"
 	}
 	return true
 }

@@ -23,7 +23,8 @@ func (w *words) server() (server, error) {
 
 func (s server) numbered() bool { return len(s.word) == 1 && s.word[0] >= '1' && s.word[0] <= '9' }
 
-// number finds the server meant, by what the servers said last of their roles.
+// number finds the server meant, by what the servers said last of their roles. One
+// that the lab has killed, paused or cut off has none, whatever it said last.
 func (s server) number(r *Runner) (int, error) {
 	state := r.state()
 	if s.numbered() {
@@ -37,6 +38,9 @@ func (s server) number(r *Runner) (int, error) {
 	}
 	best, most := 0, -1
 	for i, one := range state.Servers {
+		if len(one.Faults) > 0 {
+			continue
+		}
 		if one.Mode == s.word || s.word == "leader" && one.Mode == "standalone" {
 			if n := len(guests(state, i+1)); n > most {
 				best, most = i+1, n
