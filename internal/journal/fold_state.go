@@ -3,6 +3,8 @@ package journal
 import (
 	"slices"
 	"time"
+
+	"zklab/internal/recipe"
 )
 
 // State gives what is known after the events so far, as a value for time t.
@@ -33,6 +35,9 @@ func (f *Folder) State(t time.Time) State {
 		for k, p := range l.Queue {
 			f.fill(&p, s.Contestants)
 			to.Queue[k] = p
+		}
+		if l.kind == recipe.Semaphore {
+			to.Queue, to.Beside = oneEach(to.Queue)
 		}
 		s.Locks[i] = to
 	}

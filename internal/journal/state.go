@@ -29,7 +29,8 @@ type LockState struct {
 	Path    string
 	Recipe  string
 	Permits int       // leases of a semaphore; 0 otherwise
-	Queue   []Place   // in queue order; foreign children are left out
+	Queue   []Place   // in queue order, one a client; foreign children are left out
+	Beside  []Place   // further nodes of a semaphore's clients who stand in Queue already
 	Foreign []Node    // children that belong to no known recipe
 	Holders []string  // Names of the nodes that hold, by the server
 	Changed time.Time // when the queue last changed

@@ -120,7 +120,7 @@ func (w witness) differs(s journal.State) error {
 			return err
 		}
 		var said []string
-		for _, p := range l.Queue {
+		for _, p := range append(slices.Clip(l.Queue), l.Beside...) {
 			said = append(said, fmt.Sprintf("%s %s", p.Node.Name, p.Session))
 		}
 		slices.Sort(said)

@@ -144,14 +144,9 @@ func (w who) resolve(r *Runner) ([]string, error) {
 	return []string{waiting[place].Who}, nil
 }
 
-// waitingOf gives the places of those who hold nothing: who has just got a lease of
-// a semaphore may have its node at the door for a moment more.
+// waitingOf gives the places of those who hold nothing.
 func waitingOf(line []journal.Place) []journal.Place {
-	holds := map[string]bool{}
-	for _, p := range line {
-		holds[p.Who] = holds[p.Who] || p.Holds
-	}
-	return slices.DeleteFunc(slices.Clone(line), func(p journal.Place) bool { return holds[p.Who] })
+	return slices.DeleteFunc(slices.Clone(line), func(p journal.Place) bool { return p.Holds })
 }
 
 // one resolves to exactly one contestant.

@@ -14,8 +14,9 @@ func (p *Printer) queue(e *journal.Event, before journal.State) []string {
 	now, _ := p.now.Lock(e.Lock)
 	was, _ := before.Lock(e.Lock)
 	var texts []string
-	for _, old := range was.Queue {
-		if slices.ContainsFunc(now.Queue, func(n journal.Place) bool { return n.Node.Czxid == old.Node.Czxid }) {
+	there := append(slices.Clip(now.Queue), now.Beside...)
+	for _, old := range append(slices.Clip(was.Queue), was.Beside...) {
+		if slices.ContainsFunc(there, func(n journal.Place) bool { return n.Node.Czxid == old.Node.Czxid }) {
 			continue
 		}
 		texts = append(texts, fmt.Sprintf("deleted %s%s", Node(path.Join(e.Lock, old.Node.Name)), whose(old)))
