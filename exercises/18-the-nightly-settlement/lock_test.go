@@ -290,10 +290,15 @@ func said(r Report, err error) string {
 func (in *instance) must(what string) Report {
 	in.n.t.Helper()
 	report, err := in.wait(what)
+	in.mustBeFine(err)
+	return report
+}
+
+func (in *instance) mustBeFine(err error) {
+	in.n.t.Helper()
 	if err != nil {
 		in.n.fail(locktest.CodeUnexpected, fmt.Sprintf("Run of %s returned an error although nothing was wrong: %q.", in.Name, err))
 	}
-	return report
 }
 
 // takeAway ends the instance's session, and keeps it from knowing: as for a process that
@@ -421,7 +426,11 @@ func TestOneInstance(t *testing.T) {
 	n := newNight(t, 4)
 	a := n.instance("A", 10*time.Second)
 	a.run(0)
-	report := a.must("runs")
+	report, err := a.wait("runs")
+	if errors.Is(err, ErrStale) {
+		n.fail("EQUAL-REJECTED", "A is alone, and the database refuses its second booking. It has the same token as the first, because A is still the same holder. Only a smaller token is stale.")
+	}
+	a.mustBeFine(err)
 	a.insideTheLock()
 	n.exactlyOnce("Run said that nothing was wrong.")
 	n.free(a)
@@ -460,9 +469,12 @@ func TestOthersSkip(t *testing.T) {
 		a.must("runs")
 		n.fail("MISSED", "A has the lock and does nothing in the database.")
 	}
+	start := time.Now()
 	b.run(0)
-	report, err := b.wait("runs, and waits 200ms for the lock")
+	report, err := b.wait("runs; its patience is 200ms")
 	switch {
+	case err == nil && time.Since(start) < b.job.Patience:
+		n.fail("NO-PATIENCE", "B skipped at once. If the first one fails a moment later, nobody settles tonight: B should have waited in line as long as its patience lasts.")
 	case err != nil:
 		n.fail("SKIP-IS-ERROR", "A settles tonight, and B does not get the lock. That is no error: it is what should happen on all machines but one. "+
 			"An error each night on each of them is an alarm that nobody reads any more.")
@@ -624,8 +636,14 @@ const sessionsEnd = 30 * time.Second
 func (n *night) process(place int, where string, patience time.Duration) *locktest.Process {
 	n.t.Helper()
 	p := locktest.StartProcess(n.t, fmt.Sprintf("ZKLAB_INSTANCE=%s %s %s %d %s %s", n.Server(), n.Path(), n.file, place, where, patience))
-	p.Hear("ready", sessionsEnd)
+	p.Hear(sessionsEnd, "ready")
 	return p
+}
+
+// ended waits until a process says how its Run ended.
+func ended(p *locktest.Process) string {
+	_, how := p.Hear(sessionsEnd, "ended")
+	return how
 }
 
 // fault is what happens to the first of three instances while it has the lock.
@@ -637,6 +655,9 @@ type fault struct {
 // settleInSpiteOf runs three processes, lets one thing go wrong with the first, and
 // requires that each order is booked exactly once.
 func settleInSpiteOf(t *testing.T, f fault) {
+	if f.signal != "" && f.place == 0 {
+		t.Fatal("the instance ended before its first statement")
+	}
 	n := newNight(t, 5)
 	where, place := "any", f.place
 	switch f.signal {
@@ -650,14 +671,19 @@ func settleInSpiteOf(t *testing.T, f fault) {
 	b, c := n.process(0, "any", 20*time.Second), n.process(0, "any", 300*time.Millisecond)
 	a.Say("run")
 	if f.signal == "" {
-		n.step("A", "runs; the database fails", a.Hear("ended", sessionsEnd))
+		n.step("A", "runs; the database fails", ended(a))
 		n.exec(`DROP TRIGGER full`)
 	} else {
-		n.step("A", "has the lock, and is stopped", "before "+a.Hear("stopped", sessionsEnd))
+		word, at := a.Hear(sessionsEnd, "stopped", "ended")
+		if word == "ended" { // it needs fewer statements than others do
+			settleInSpiteOf(t, fault{f.signal, f.place / 2})
+			return
+		}
+		n.step("A", "has the lock, and is stopped", "before "+at)
 		c.Say("run")
-		ended := c.Hear("ended", sessionsEnd)
-		n.step("C", "runs", ended)
-		if ended != "skipped" {
+		how := ended(c)
+		n.step("C", "runs", how)
+		if how != "skipped" {
 			n.fail("SKIP-IS-ERROR", "A settles, C did not get the lock in time, and does not say that it skipped.")
 		}
 	}
@@ -670,11 +696,11 @@ func settleInSpiteOf(t *testing.T, f fault) {
 		a.Stop()
 	}
 	n.step("A", f.signal, "")
-	n.step("B", "runs", b.Hear("ended", sessionsEnd))
+	n.step("B", "runs", ended(b))
 	if f.signal == "SIGSTOP" {
 		a.Say("go on")
 		a.Continue()
-		n.step("A", "SIGCONT", a.Hear("ended", sessionsEnd))
+		n.step("A", "SIGCONT", ended(a))
 	}
 	n.exactlyOnce("B ran to its end.")
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // WakesEverybody lets all its waiters watch the list of children. It excludes as it
-// should, and with a thousand waiters each release makes a thousand lists. Early
-// descriptions of the lock did so, and ZooKeeper's own page of recipes warns of it.
+// should, and with a thousand waiters each release makes a thousand lists. ZooKeeper's
+// own page of recipes warns of it.
 type WakesEverybody struct{ line }
 
 // Acquire waits until the client holds the lock.

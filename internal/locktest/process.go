@@ -75,23 +75,26 @@ func (p *Process) Say(line string) {
 	}
 }
 
-// Hear waits for a line that begins with a word, and returns the rest of it. Other
-// lines are passed over. The test fails when none comes in time.
-func (p *Process) Hear(word string, within time.Duration) string {
+// Hear waits for a line that begins with one of some words, and returns that word and
+// the rest of the line. Other lines are passed over. The test fails when none comes in
+// time.
+func (p *Process) Hear(within time.Duration, words ...string) (word, rest string) {
 	p.t.Helper()
 	late := time.After(within)
 	for {
 		select {
 		case line, open := <-p.lines:
 			if !open {
-				p.t.Fatalf("locktest: a process ended and did not say %q; it said %q", word, p.said)
+				p.t.Fatalf("locktest: a process ended and did not say %q; it said %q", words, p.said)
 			}
 			p.said = append(p.said, line)
-			if rest, ok := strings.CutPrefix(line, word); ok {
-				return strings.TrimSpace(rest)
+			for _, word := range words {
+				if rest, ok := strings.CutPrefix(line, word); ok {
+					return word, strings.TrimSpace(rest)
+				}
 			}
 		case <-late:
-			p.t.Fatalf("locktest: a process did not say %q within %v; it said %q", word, within, p.said)
+			p.t.Fatalf("locktest: a process did not say %q within %v; it said %q", words, within, p.said)
 		}
 	}
 }
