@@ -63,7 +63,7 @@ type arena struct {
 	suite    suite
 	patience time.Duration
 	conn     *zk.Conn // the observer
-	server   string
+	site
 	path     string
 	logFile  string
 	log      *lockproof.Log
@@ -77,10 +77,34 @@ type arena struct {
 	over     context.Context // ends with the test: nobody stays
 }
 
+// site is where a scenario takes place.
+type site struct {
+	server string   // asked for its sessions; empty: nobody is asked
+	addrs  []string // of all servers
+	chroot string
+}
+
+func mainSite(t testing.TB) site {
+	addrs := servers(t)
+	return site{server: addrs[0], addrs: addrs[:1], chroot: zktest.Need(t).Chroot()}
+}
+
+// targets are the servers in the order in which the i-th contestant tries them.
+func (s site) targets(i int) string {
+	i %= len(s.addrs)
+	return strings.Join(slices.Concat(s.addrs[i:], s.addrs[:i]), ",")
+}
+
 func newArena(t testing.TB, s suite) *arena {
 	t.Helper()
-	a := &arena{t: t, suite: s, patience: cmp.Or(s.patience, patience), conn: observer(t), server: servers(t)[0], logFile: filepath.Join(t.TempDir(), "log")}
-	a.path = lockPath(t, a.conn)
+	return newArenaAt(t, s, mainSite(t))
+}
+
+func newArenaAt(t testing.TB, s suite, at site) *arena {
+	t.Helper()
+	a := &arena{t: t, suite: s, patience: cmp.Or(s.patience, patience), conn: connect(t, at.addrs...), site: at, logFile: filepath.Join(t.TempDir(), "log")}
+	t.Cleanup(a.conn.Close)
+	a.path = lockPathBelow(t, a.conn, at.chroot)
 	for _, dir := range s.dirs { // no containers, for the same reason
 		if _, err := a.conn.Create(path.Join(a.path, dir), nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
@@ -187,11 +211,7 @@ func (a *arena) empties() {
 	end := time.Now().Add(2 * time.Second)
 	for {
 		vs := lockproof.CheckLeftovers(a.path, a.children(), a.foreign)
-		n, err := lockproof.DataWatches(within(a.t, patience), a.server, a.path)
-		if err != nil {
-			a.t.Fatal(err)
-		}
-		if n > 0 {
+		if n := a.watches(); n > 0 {
 			vs = append(vs, lockproof.Violation{Rule: lockproof.Leftover, Text: fmt.Sprintf("%d watches are left below %s", n, a.path)})
 		}
 		if len(vs) == 0 {

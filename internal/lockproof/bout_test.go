@@ -48,11 +48,19 @@ type bout struct {
 
 func newBout(t testing.TB, r *recipe, f *fault, round int) *bout {
 	t.Helper()
+	return newBoutAt(t, r, f, round, mainSite(t))
+}
+
+func newBoutAt(t testing.TB, r *recipe, f *fault, round int, at site) *bout {
+	t.Helper()
 	var opts []curatorlike.Option
 	if f.calm {
 		opts = append(opts, curatorlike.WithSessionTimeout(calmTimeout))
 	}
-	b := &bout{a: newArena(t, r.suite(opts...)), recipe: r, fault: f, round: round, role: asHolder}
+	if len(at.addrs) > 1 {
+		opts = append(opts, curatorlike.WithSessionTimeout(electionTimeout))
+	}
+	b := &bout{a: newArenaAt(t, r.suite(opts...), at), recipe: r, fault: f, round: round, role: asHolder}
 	if round%2 == 1 {
 		b.role = asWaiter
 	}
@@ -177,7 +185,7 @@ func (b *bout) finish() {
 		o.release()
 	}
 	for _, o := range b.others {
-		b.mustPlay(o, !b.fault.server)
+		b.mustPlay(o, !b.fault.server || b.fault.keeps)
 	}
 	if !b.fault.ends {
 		b.mustPlay(b.victim, b.fault.keeps)

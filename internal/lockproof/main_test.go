@@ -77,7 +77,11 @@ func servers(t testing.TB) []string {
 // sequence numbers never start anew.
 func lockPath(t testing.TB, conn *zk.Conn) string {
 	t.Helper()
-	root := zktest.Need(t).Chroot()
+	return lockPathBelow(t, conn, zktest.Need(t).Chroot())
+}
+
+func lockPathBelow(t testing.TB, conn *zk.Conn, root string) string {
+	t.Helper()
 	path := fmt.Sprintf("%s/proof-%d-%08x", root, os.Getpid(), rand.Uint32())
 	if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)

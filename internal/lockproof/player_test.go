@@ -33,7 +33,7 @@ func (a *arena) playerAs(who, id string, mode lockproof.Mode) *player {
 	a.t.Helper()
 	ctx := within(a.t, patience)
 	p := &player{a: a}
-	relay, err := wiretap.Start(ctx, a.server, wiretap.Options{Name: who, OnFrame: p.onFrame})
+	relay, err := wiretap.Start(ctx, a.targets(len(a.players)), wiretap.Options{Name: who, OnFrame: p.onFrame})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -156,14 +156,19 @@ func (a *arena) queue(c contestant, ctx context.Context) (node string) {
 	return node
 }
 
-// watches counts the data watches below the lock directory.
+// watches counts the data watches below the lock directory, over all servers
+// that answer.
 func (a *arena) watches() int {
 	a.t.Helper()
-	n, err := lockproof.DataWatches(within(a.t, patience), a.server, a.path)
-	if err != nil {
-		a.t.Fatal(err)
+	sum := 0
+	for _, addr := range a.addrs {
+		n, err := lockproof.DataWatches(within(a.t, patience), addr, a.path)
+		if err != nil && len(a.addrs) == 1 {
+			a.t.Fatal(err)
+		}
+		sum += n
 	}
-	return n
+	return sum
 }
 
 // enters says whether the player is granted in time.
