@@ -105,12 +105,12 @@ func (g *global) hintCommand() *cobra.Command {
 		Use: "hint NN", Short: "Give the next hint for the mistake that your last test run showed", Args: cobra.ExactArgs(1),
 		Long: `hint knows which mistake the last run of the exercise's test showed. The first
 call asks a question, the second gives the rule, the third the line.`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := g.openWorkbook()
 			if err != nil {
 				return err
 			}
-			h, err := w.Hint(args[0])
+			h, err := w.Hint(cmd.Context(), args[0])
 			if err != nil && !errors.Is(err, workbook.ErrNotKept) {
 				return err
 			}
@@ -124,9 +124,12 @@ func hintText(h workbook.Hint) string {
 	if h.Code == "" {
 		return fmt.Sprintf("lesson %s passed its last run: nothing to hint at\n", h.Lesson.Number)
 	}
+	if h.Level == 0 {
+		return fmt.Sprintf("[%s] this uses up no hint\n\n%s\n", h.Code, strings.TrimSpace(h.Text))
+	}
 	more := "; ask again for the next"
 	if h.Level == lessons.Levels {
-		more = "; zklab solution " + h.Lesson.Number + " shows the answer"
+		more = "; zklab solution --force " + h.Lesson.Number + " shows the answer"
 	}
 	return fmt.Sprintf("[%s] hint %d of %d%s\n\n%s\n", h.Code, h.Level, lessons.Levels, more, strings.TrimSpace(h.Text))
 }
