@@ -2,9 +2,7 @@ package attach
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +17,7 @@ type Watcher struct {
 	o       Options
 	path    string // chroot included
 	conn    *zk.Conn
+	dials   *dials
 	events  sync.WaitGroup
 	known   map[string]node // children seen before, by full path
 	readers []*zkstat.Reader
@@ -35,7 +34,8 @@ func Open(ctx context.Context, o Options) (*Watcher, error) {
 	}
 	addresses := strings.Split(o.Servers, ",")
 	session := make(chan struct{}, 1)
-	conn, events, err := zk.Connect(addresses, o.Session, zk.WithLogger(silent{}), zk.WithDialer(dialer(o.TLS)),
+	d := newDials(o.TLS)
+	conn, events, err := zk.Connect(addresses, o.Session, zk.WithLogger(silent{}), zk.WithDialer(d.dial),
 		zk.WithEventCallback(func(e zk.Event) {
 			if e.Type == zk.EventSession && e.State == zk.StateHasSession {
 				select {
@@ -45,9 +45,10 @@ func Open(ctx context.Context, o Options) (*Watcher, error) {
 			}
 		}))
 	if err != nil {
+		d.end()
 		return nil, fmt.Errorf("%w: %s: %w", ErrUnreachable, o.Servers, err)
 	}
-	w := &Watcher{o: o, path: path, conn: conn, known: map[string]node{}}
+	w := &Watcher{o: o, path: path, conn: conn, dials: d, known: map[string]node{}}
 	w.events.Go(func() {
 		for range events { // closed by conn.Close
 		}
@@ -63,12 +64,15 @@ func Open(ctx context.Context, o Options) (*Watcher, error) {
 }
 
 // begin waits for the first session and hands over the credentials.
-func (w *Watcher) begin(ctx context.Context, session <-chan struct{}) error {
-	ctx, cancel := context.WithTimeout(ctx, w.o.Connect)
+func (w *Watcher) begin(asked context.Context, session <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(asked, w.o.Connect)
 	defer cancel()
 	select {
 	case <-session:
 	case <-ctx.Done():
+		if asked.Err() != nil {
+			return asked.Err()
+		}
 		return fmt.Errorf("%w: %s did not answer within %v: is it running, and is the address right?", ErrUnreachable, w.o.Servers, w.o.Connect)
 	}
 	for _, a := range w.o.Auth {
@@ -81,9 +85,11 @@ func (w *Watcher) begin(ctx context.Context, session <-chan struct{}) error {
 	return nil
 }
 
-// Close ends the session. Nothing was written, so nothing has to be removed.
+// Close ends the session, within about a second whatever the server does.
+// Nothing was written, so nothing has to be removed.
 func (w *Watcher) Close() {
 	w.conn.Close()
+	w.dials.end()
 	w.events.Wait()
 }
 
@@ -105,16 +111,6 @@ func call[T any](ctx context.Context, request func() (T, error)) (T, error) {
 	case <-ctx.Done():
 		var none T
 		return none, ctx.Err()
-	}
-}
-
-func dialer(c *tls.Config) zk.Dialer {
-	return func(network, address string, timeout time.Duration) (net.Conn, error) {
-		d := &net.Dialer{Timeout: min(timeout, 5*time.Second)}
-		if c == nil {
-			return d.Dial(network, address)
-		}
-		return tls.DialWithDialer(d, network, address, c)
 	}
 }
 

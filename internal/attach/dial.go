@@ -1,0 +1,52 @@
+package attach
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"time"
+)
+
+const dialLimit = 5 * time.Second // for TCP and TLS together
+
+// dials makes the connections of one Watcher, and ends them. go-zookeeper waits
+// up to ten session timeouts for somebody who accepts and says nothing, and
+// without limit for one who announces a long answer.
+type dials struct {
+	tls *tls.Config // nil: plain TCP
+	ctx context.Context
+	end context.CancelFunc // of all connections, and of all dialling
+}
+
+func newDials(c *tls.Config) *dials {
+	d := &dials{tls: c}
+	d.ctx, d.end = context.WithCancel(context.Background())
+	return d
+}
+
+func (d *dials) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, min(timeout, dialLimit))
+	defer cancel()
+	var conn net.Conn
+	var err error
+	if d.tls == nil {
+		conn, err = new(net.Dialer).DialContext(ctx, network, address)
+	} else {
+		conn, err = (&tls.Dialer{Config: d.tls}).DialContext(ctx, network, address)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &dialled{Conn: conn, forget: context.AfterFunc(d.ctx, func() { _ = conn.Close() })}, nil
+}
+
+// dialled is a connection that ends with its dials.
+type dialled struct {
+	net.Conn
+	forget func() bool
+}
+
+func (c *dialled) Close() error {
+	c.forget()
+	return c.Conn.Close()
+}
