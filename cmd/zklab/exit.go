@@ -45,9 +45,8 @@ func report(ctx context.Context, err error, stderr io.Writer) int {
 		return exitDone
 	case errors.Is(err, errFailed):
 		return exitFailed
-	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err())):
-		return exitInterrupted
-	case errors.Is(err, errInterrupted):
+	case ctx.Err() != nil || errors.Is(err, errInterrupted):
+		// Whatever failed then, failed because of it.
 		return exitInterrupted
 	case errors.As(err, &usage) || isUsage(err):
 		fmt.Fprintf(stderr, "zklab: %s\nRun `zklab --help` for the commands and their flags.\n", withoutRoom(err))
@@ -64,7 +63,7 @@ func report(ctx context.Context, err error, stderr io.Writer) int {
 // nothing to a person.
 func withoutRoom(err error) string {
 	text := err.Error()
-	for _, room := range []string{"zkserver: ", "attach: ", "lab: ", "contestant: ", "workbook: "} {
+	for _, room := range []string{"zkserver: ", "attach: ", "lab: ", "contestant: ", "workbook: ", "lessons: "} {
 		text = strings.TrimPrefix(text, room)
 	}
 	return text

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,13 +41,38 @@ folder that is removed at the end.`,
 			defer e.Close()
 			fmt.Fprintln(g.out, e.Connect()+e.Chroot())
 			g.progress("ZooKeeper %s (%s), tick %v: sessions from %v to %v; ctrl-C stops it and removes its folder", e.Version(), e.Backend(), e.Tick(), 2*e.Tick(), 20*e.Tick())
-			<-ctx.Done()
-			return nil
+			return g.serve(ctx, e)
 		},
 	}
 	cmd.Flags().IntVar(&size, "size", 1, "number of servers: 1 or 3")
 	cmd.Flags().DurationVar(&tick, "tick", zkserver.DefaultTick, "the server's tick: its unit of time for sessions")
 	return cmd
+}
+
+const lookForDead = 500 * time.Millisecond // how often serve looks
+
+// serve waits until ctrl-C. It tells of a server that has died, and ends with
+// the last one: nobody should wait for an address where nobody is.
+func (g *global) serve(ctx context.Context, e *zkserver.Ensemble) error {
+	dead := map[*zkserver.Server]bool{}
+	tick := time.NewTicker(lookForDead)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		for _, s := range e.Servers() {
+			if !s.Running() && !dead[s] {
+				dead[s] = true
+				g.progress("the server at %s has died; the end of its log:\n%s", s.Addr(), s.LogTail(3))
+			}
+		}
+		if len(dead) == len(e.Servers()) {
+			return errors.New("no server is left: all have died; start them again with zklab server")
+		}
+	}
 }
 
 // The tick's bounds: below, a JVM's own pauses look like lost heartbeats;

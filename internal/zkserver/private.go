@@ -150,7 +150,7 @@ func (s *javaServer) awaitReady(ctx context.Context, with ...*javaServer) error 
 		if last == nil || round%logRounds == 0 {
 			for _, other := range with {
 				if saysPortTaken(other.logSinceLaunch(maxTail)) {
-					return other.failure(errPortTaken.Error())
+					return other.failure(errPortTaken)
 				}
 			}
 		}
@@ -158,14 +158,14 @@ func (s *javaServer) awaitReady(ctx context.Context, with ...*javaServer) error 
 		case last == nil:
 			return nil
 		case errors.Is(last, errPortTaken):
-			return s.failure(last.Error())
+			return s.failure(last)
 		case p.ended():
-			return s.failure("it ended by itself")
+			return s.failure(errEndedByItself)
 		case errors.Is(last, context.DeadlineExceeded):
 			patience = min(2*patience, askTimeout)
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
-			return s.failure(fmt.Sprintf("%v; %v", err, last))
+			return s.failure(fmt.Errorf("%w; %w", err, last))
 		}
 	}
 }
@@ -220,11 +220,13 @@ func (s *javaServer) adminReady(ctx context.Context) error {
 	return nil
 }
 
+var errEndedByItself = errors.New("it ended by itself")
+
 // failure is ErrStart with the end of the log; a lost race for a port is marked.
-func (s *javaServer) failure(why string) error {
+func (s *javaServer) failure(why error) error {
 	tail := s.logSinceLaunch(logTailLines)
-	err := fmt.Errorf("%w at %s: %s; the end of its log:\n%s", ErrStart, s.addr, why, tail)
-	if why == errPortTaken.Error() || saysPortTaken(tail) {
+	err := fmt.Errorf("%w at %s: %w; the end of its log:\n%s", ErrStart, s.addr, why, tail)
+	if errors.Is(why, errPortTaken) || saysPortTaken(tail) {
 		return fmt.Errorf("%w: %w", errPortTaken, err)
 	}
 	if strings.Contains(tail, "UnsupportedClassVersionError") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Server is one ZooKeeper server of an Ensemble.
@@ -127,10 +128,20 @@ func field(text, prefix string) string {
 	return ""
 }
 
+// firstLine is what is quoted of an answer that may come from anybody: short,
+// and without what a terminal would obey.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if line == "" {
 		return "no answer"
 	}
-	return line
+	line = fmt.Sprintf("%.*s", maxQuoted, strings.ToValidUTF8(line, "?"))
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, line)
 }
+
+const maxQuoted = 120 // characters of an answer that is no ZooKeeper's
