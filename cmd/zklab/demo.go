@@ -36,12 +36,15 @@ func (g *global) demoCommand() *cobra.Command {
 		Long: `demo plays a demo step by step: space or enter runs the next step, and between
 steps everything may be done to anyone. With --plain or --script, or without a
 terminal, it runs to its end by itself, prints a line for each event, and exits
-with 1 when something was not as expected.`,
+with 1 when something was not as expected.
+
+The demos, beside those of the lessons (by number, as in zklab demo 07):
+` + scenario.DemoList(),
 		Example: `  zklab demo queue
   zklab demo kill --script --plain
   zklab demo herd --waiters 200 --script --plain    two lines: all watch one thing, or each its predecessor
   zklab demo queue --recipe naive --waiters 20 --script --plain    every release wakes everybody`,
-		Args:      cobra.ExactArgs(1),
+		Args:      oneDemo,
 		ValidArgs: scenario.Demos(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			set, err := f.parameters(cmd)
@@ -61,6 +64,17 @@ with 1 when something was not as expected.`,
 	fl.BoolVar(&f.asJSON, "json", false, "the journal, one JSON object for each event")
 	fl.StringVar(&f.record, "record", "", "write the journal to this `file` too")
 	return cmd
+}
+
+// oneDemo asks for the name of one demo, and says which there are.
+func oneDemo(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return usagef("demo: which one? Name one of these, or the number of a lesson:\n%s", strings.TrimRight(scenario.DemoList(), "\n"))
+	case 1:
+		return nil
+	}
+	return usagef("demo: one at a time, not %d: %s", len(args), strings.Join(args, ", "))
 }
 
 func recipeNames() []string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"zklab/internal/scenario"
 )
 
 const demoLimit = 60 * time.Second
@@ -104,7 +106,8 @@ func TestWrongInput_saysWhatToDo(t *testing.T) {
 		{"demo queue --recipe nonsense --plain", 2, "mini"},
 		{"demo queue --hold -1s --plain", 2, "--hold"},
 		{"demo kill --session 0s --plain", 2, "--session"},
-		{"demo", 2, "arg"},
+		{"demo", 2, "ensemble"},
+		{"demo kill queue", 2, "one at a time"},
 		{"nonsense", 2, "unknown command"},
 		{"--nonsense", 2, "unknown flag"},
 		{"demo queue --plain --servers 127.0.0.1:1", 3, "127.0.0.1:1"},
@@ -124,5 +127,23 @@ func TestWrongInput_saysWhatToDo(t *testing.T) {
 			}
 			p.wantNothingLeft(2 * time.Second)
 		})
+	}
+}
+
+// Who does not know the demos finds all of them, with what they are about.
+func TestDemo_withoutAName_andHelp_nameTheDemos(t *testing.T) {
+	for _, args := range [][]string{{"demo"}, {"demo", "--help"}} {
+		p := newProgram(t)
+		out, errs, _ := p.run(30*time.Second, args...)
+		for _, name := range scenario.Demos() {
+			script, err := scenario.Demo(name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := regexp.MustCompile(`(?m)^  ` + name + ` +` + regexp.QuoteMeta(script.Title[:20]))
+			if !line.MatchString(out + errs) {
+				t.Errorf("%v: no line with %s and its title:\n%s%s", args, name, out, errs)
+			}
+		}
 	}
 }

@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/charmbracelet/x/term"
 
 	"zklab/internal/scenario"
 	"zklab/tui"
 	"zklab/tui/theme"
-	"zklab/tui/view"
 )
 
 // terminal says whether there is a screen to draw on and keys to read. It is
@@ -45,7 +42,7 @@ func (g *global) demoScreen(ctx context.Context, h *house, page string, script *
 	if err := tui.Run(ctx, o); err != nil {
 		return screenError(err)
 	}
-	fmt.Fprintf(g.out, "%s", s.summary())
+	fmt.Fprint(g.out, s.summary(g.width()))
 	return nil
 }
 
@@ -66,97 +63,4 @@ func demoPage(name string) string {
 		return tui.PageEnsemble
 	}
 	return tui.PageQueue
-}
-
-// stepper runs a script on the screen's behalf. The runner is one goroutine's
-// at a time; what the screen shows of it is a copy.
-type stepper struct {
-	run    sync.Mutex // held while a step runs
-	runner *scenario.Runner
-
-	mu    sync.Mutex
-	shown view.Steps
-}
-
-func newStepper(r *scenario.Runner) *stepper {
-	s := &stepper{runner: r}
-	s.look()
-	return s
-}
-
-// Steps tells where the scenario is, and what its running step waits for.
-func (s *stepper) Steps() view.Steps {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v := s.shown
-	if v.Running {
-		v.Waiting = s.runner.Waiting()
-	}
-	return v
-}
-
-// Next runs the next step to its end.
-func (s *stepper) Next(ctx context.Context) error {
-	if !s.run.TryLock() {
-		return errors.New("the step still runs: it waits for an event")
-	}
-	defer s.run.Unlock()
-	step, ok := s.runner.Current()
-	if !ok {
-		return nil
-	}
-	done, _ := s.runner.Position()
-	s.mu.Lock()
-	s.shown.At, s.shown.Text, s.shown.Running = done+1, step.Text, true
-	if step.Question != nil {
-		s.shown.Right = step.Question.Answer + 1
-	}
-	s.mu.Unlock()
-	err := s.runner.Advance(ctx)
-	s.look()
-	if errors.Is(err, scenario.ErrExpectation) {
-		return nil // it stands among the results
-	}
-	return err
-}
-
-// Answer answers the open question and runs the step.
-func (s *stepper) Answer(ctx context.Context, choice int) error {
-	s.run.Lock()
-	s.runner.Predict(choice - 1)
-	s.run.Unlock()
-	s.mu.Lock()
-	s.shown.Answer = choice
-	s.mu.Unlock()
-	return s.Next(ctx)
-}
-
-// look copies what the screen shows. The runner must be at rest.
-func (s *stepper) look() {
-	sum := s.runner.Summary()
-	v := view.Steps{At: sum.Steps, Of: sum.Of}
-	for _, r := range sum.Results {
-		text := r.Text
-		if r.Found != "" {
-			text += ": " + r.Found
-		}
-		v.Results = append(v.Results, view.Result{Text: text, OK: r.OK})
-	}
-	step, more := s.runner.Current()
-	v.Done = !more
-	if more {
-		v.Text = "next: " + step.Text
-		if q := step.Question; q != nil {
-			v.Question, v.Choices = q.Text, q.Choices
-		}
-	}
-	s.mu.Lock()
-	s.shown = v
-	s.mu.Unlock()
-}
-
-func (s *stepper) summary() string {
-	s.run.Lock()
-	defer s.run.Unlock()
-	return s.runner.Summary().String()
 }

@@ -207,3 +207,46 @@ func TestScreen_home_opensALessonAndComesBack(t *testing.T) {
 	}
 	p.wantNothingLeft(2 * time.Second)
 }
+
+// What became of a prediction stands on the screen until the next step begins, and a
+// key pressed while a step runs answers no other question.
+func TestScreen_kill_predictionIsJudged(t *testing.T) {
+	for _, c := range []struct {
+		name, keys, verdict, summary string
+	}{
+		{"wrong", "1", `but it is "when the session has run out"`, `but it is "when the session has run out".`},
+		{"right", "2", "and that is right", `You predicted "when the session has run out", and that is right.`},
+		{"too late", " 1", `You predicted nothing. It is "when the session has run out".`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProgram(t)
+			m := p.open(100, 30, "demo", "kill")
+			m.WaitFor("space step", screenLimit)
+			m.Send(" ")
+			m.WaitFor("When does the next one hold?", screenLimit)
+			for _, key := range c.keys {
+				m.Send(string(key))
+				m.WaitFor("waiting for", screenLimit)
+			}
+			m.WaitUntil(c.verdict, screenLimit, func(screen string) bool { return strings.Contains(inOneLine(screen), c.verdict) })
+			m.WaitFor("next: few are woken", screenLimit)
+			m.Send(" ")
+			m.WaitFor("next: the others go on", screenLimit)
+			if text := m.Screen(); strings.Contains(inOneLine(text), c.verdict) {
+				t.Errorf("the verdict of the step before still stands:\n%s", text)
+			}
+			m.Send("q")
+			if code := m.Wait(5 * time.Second); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			after := inOneLine(m.Screen())
+			if c.summary == "" && strings.Contains(after, "You predicted") || !strings.Contains(after, c.summary) || !strings.Contains(after, "left after 3 of 4 steps") {
+				t.Errorf("the summary should say %q:\n%s", c.summary, m.Screen())
+			}
+			p.wantNothingLeft(2 * time.Second)
+		})
+	}
+}
+
+// inOneLine joins what is broken into lines.
+func inOneLine(screen string) string { return strings.Join(strings.Fields(screen), " ") }

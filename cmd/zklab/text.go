@@ -23,7 +23,7 @@ func (g *global) demoText(ctx context.Context, h *house, script *scenario.Script
 	stop()
 	lines.Wait()
 	if !f.asJSON && ctx.Err() == nil {
-		fmt.Fprintf(g.out, "\n%s", runner.Summary())
+		fmt.Fprintf(g.out, "\n%s", runner.Summary().Text(g.width()))
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -71,6 +72,8 @@ func inOrder(text string, wanted ...string) error {
 	return nil
 }
 
+var seconds = regexp.MustCompile(`\d+\.\d{3} s`)
+
 func TestDemo_kill_mini_showsTheWholeStory(t *testing.T) {
 	text, s, err := play(t, "kill", nil)
 	if err != nil || !s.OK() || s.ExitCode() != 0 {
@@ -81,6 +84,16 @@ func TestDemo_kill_mini_showsTheWholeStory(t *testing.T) {
 		"watch fired: NodeDeleted lock-0000000000 -> basil", "ok: victim expired in (T, T+tick]",
 		"ok: wakes few: the release of lock-0000000000 fired 1 watch", "ok: token larger: basil"); err != nil {
 		t.Error(err)
+	}
+	// On a screen of 80 cells a line is cut: what was measured stands before that.
+	for _, r := range s.Results {
+		line := r.Text + ": " + r.Found
+		if strings.HasPrefix(r.Text, "victim expired in") || r.Text == "victim silent" {
+			measured := seconds.FindStringIndex(line)
+			if measured == nil || measured[1] > 50 {
+				t.Errorf("what was measured is not at the front of %q", line)
+			}
+		}
 	}
 	for _, want := range []string{
 		"process gone, pid", "connection gone", "heartbeats stop",

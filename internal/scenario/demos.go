@@ -33,3 +33,21 @@ func Demo(name string, set map[string]string) (*Script, error) {
 	}
 	return Parse(name+".lab", string(text), set)
 }
+
+// DemoList names the demos with their titles, a line each.
+func DemoList() string {
+	names := Demos()
+	longest := 0
+	for _, name := range names {
+		longest = max(longest, len(name))
+	}
+	var b strings.Builder
+	for _, name := range names {
+		title := ""
+		if script, err := Demo(name, nil); err == nil { // embedded, and each is played by a test
+			title = script.Title
+		}
+		b.WriteString(broken(fmt.Sprintf("  %-*s  %s", longest, name, title), longest+4, Width))
+	}
+	return b.String()
+}

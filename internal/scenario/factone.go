@@ -123,9 +123,9 @@ func silent(r *Runner, c journal.ContestantState) finding {
 	}
 	const underWay = 50 * time.Millisecond
 	f := finding{ok: !c.Heard.After(at.Add(underWay))}
-	f.is = fmt.Sprintf("the last packet of %s passed at +%s, and none in the %s since", c.Who, secs(c.Heard.Sub(r.state().Start)), secs(r.last.Sub(c.Heard)))
+	f.is = fmt.Sprintf("no packet for %s, since the last of %s at +%s", secs(r.last.Sub(c.Heard)), c.Who, secs(c.Heard.Sub(r.state().Start)))
 	if !f.ok {
-		f.is = fmt.Sprintf("%s sent a packet %s after the signal", c.Who, secs(c.Heard.Sub(at)))
+		f.is = fmt.Sprintf("a packet %s after the signal, from %s", secs(c.Heard.Sub(at)), c.Who)
 	}
 	return f
 }
@@ -155,7 +155,7 @@ func expiredInTime(r *Runner, c journal.ContestantState) finding {
 		return finding{unknown: true, is: "the server's tick is not known"}
 	}
 	f := finding{ok: took > c.Timeout && took <= c.Timeout+tick+seeing}
-	f.is = fmt.Sprintf("the session of %s expired %s after its last packet; T = %s, T + tick = %s", c.Who, secs(took), secs(c.Timeout), secs(c.Timeout+tick))
+	f.is = fmt.Sprintf("%s after its last packet; T = %s, T + tick = %s (%s)", secs(took), secs(c.Timeout), secs(c.Timeout+tick), c.Who)
 	if late := took - c.Timeout - tick; f.ok && late > 0 {
 		f.is += fmt.Sprintf(" (seen %s late)", secs(late))
 	}

@@ -180,13 +180,50 @@ expect queue 2
 		t.Errorf("%+v", s)
 	}
 	text := s.String()
-	for _, want := range []string{"2 of 2 steps; 2 expectations, 1 as expected, 1 not", "NOT SO  queue 2: 1 in line", "predicted  who is next? basil: right"} {
+	for _, want := range []string{"2 of 2 steps; 2 expectations, 1 as expected, 1 not", "NOT SO  queue 2: 1 in line", `who is next? You predicted "basil", and that is right.`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	if _, more := r.Current(); more {
 		t.Error("there is a third step")
+	}
+}
+
+// A summary is broken between words, never in one, and says of a script that did
+// not come to its end that it was stopped or left.
+func TestSummary_isBrokenBetweenWords(t *testing.T) {
+	q := &Question{Text: "The holder is stopped between its look and its write. Who holds the lock after a while?",
+		Choices: []string{"the stopped one: its process is alive", "the next one: the session has expired"}, Answer: 1}
+	s := Summary{Title: "Three servers: a lock outlives the leader, waits for a quorum, and is lost to a server that is cut off",
+		Steps: 2, Of: 4, Failed: 1, Guesses: []Guess{{q, 0}, {q, 1}, {q, -1}}, Broken: errors.New("line 9: wait x: an expectation did not hold"),
+		Results: []Result{{Text: "victim expired in (T, T+tick]", Found: strings.Repeat("0x2000000000000 ", 12), OK: true}, {Text: "x", Found: "y"}}}
+	whole := strings.Fields(s.Text(10_000))
+	for _, width := range []int{20, 40, 80, 140} {
+		text := s.Text(width)
+		if !slices.Equal(strings.Fields(text), whole) {
+			t.Errorf("%d cells: other words than in one line:\n%s", width, text)
+		}
+		for line := range strings.Lines(text) {
+			line = strings.TrimRight(line, "\n")
+			if len(line) > width && strings.Contains(strings.TrimSpace(line), " ") && width >= 40 || strings.HasSuffix(line, " ") {
+				t.Errorf("%d cells: %q", width, line)
+			}
+		}
+	}
+	oneLine := strings.Join(strings.Fields(s.String()), " ")
+	for _, want := range []string{"stopped in step 2 of 4; 2 expectations, 1 as expected, 1 not",
+		`You predicted "the stopped one: its process is alive",`, `and that is right.`, `You predicted nothing.`} {
+		if !strings.Contains(oneLine, want) {
+			t.Errorf("no %q in\n%s", want, s)
+		}
+	}
+	if !strings.Contains(s.String(), "\n          0x2000000000000") {
+		t.Errorf("what follows is not indented:\n%s", s)
+	}
+	s.Broken = nil
+	if text := s.String(); !strings.Contains(text, "left after 2 of 4 steps;") {
+		t.Errorf("it does not say that it was left:\n%s", text)
 	}
 }
 
