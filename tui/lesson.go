@@ -75,6 +75,17 @@ func learning() []deed {
 		{key: bind("↑↓", "scroll", "down"), help: "Moves down the text.", now: reading, do: scroll(1)},
 		{key: bind("", "", "up"), help: "Moves up the text.", now: reading, do: scroll(-1)},
 		{key: bind("", "", "pgup"), help: "Moves up the text by ten lines.", now: reading, do: scroll(-10)},
+		{key: bind("", "", "pgdown"), help: "Moves down the text by ten lines.", now: reading, do: scroll(10)},
+		{key: bind("e", "edit", "e"), help: "Opens your exercise's file in $EDITOR; it is tested when you save it.",
+			now: func(m *model) (bool, string) { return m.o.Lesson.Edit != nil, "" },
+			do: func(m *model) tea.Cmd {
+				editor, err := m.o.Lesson.Edit()
+				if err != nil {
+					m.notice = err.Error()
+					return nil
+				}
+				return tea.Exec(editor, func(err error) tea.Msg { return actedMsg{what: "editor", err: err} })
+			}},
 		{key: bind("t", "test", "t"), help: "Runs your test now.",
 			now: func(m *model) (bool, string) { return m.o.Lesson.Check != nil, "" },
 			do:  func(m *model) tea.Cmd { return m.act("test", 0, m.o.Lesson.Check) }},

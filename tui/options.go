@@ -67,8 +67,20 @@ type Lesson struct {
 	// Check runs the learner's test now; its outcome comes through Watch. nil:
 	// the key is not offered.
 	Check func(ctx context.Context) error
+	// Edit returns an editor for the learner's file, to run with the terminal to
+	// itself; nil: the key is not offered. Its error is told on the screen.
+	Edit func() (Editor, error)
 	// Hint returns the next hint; nil: the key is not offered.
 	Hint func(ctx context.Context) (string, error)
+}
+
+// Editor is a program that the terminal is lent to. *exec.Cmd is one but for the
+// Set methods.
+type Editor interface {
+	Run() error
+	SetStdin(io.Reader)
+	SetStdout(io.Writer)
+	SetStderr(io.Writer)
 }
 
 // Watch is what the watch page is given.

@@ -25,14 +25,12 @@ type Script interface {
 // scenario are the keys that run a scenario.
 func scenario() []deed {
 	return []deed{
-		{key: bind("space", "step", "space", "enter", "pgdown", "."), help: "Runs the scenario's next step.",
+		{key: bind("space", "step", "space", "enter", "."), help: "Runs the scenario's next step.", now: stepReady, do: runStep},
+		{key: bind("", "", "pgdown"), help: "A clicker's key: the next step, except where it moves down a text.",
 			now: func(m *model) (bool, string) {
-				return m.steps != nil && !m.steps.Running && !m.steps.Done, ""
-			},
-			do: func(m *model) tea.Cmd {
-				m.steps.Running = true
-				return m.act("step", 0, m.o.Script.Next)
-			}},
+				ready, _ := stepReady(m)
+				return ready && (m.page.name != PageLesson || m.study.acting), ""
+			}, do: runStep},
 		{key: bind("1-9", "predict", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 			help: "Answers the question with your prediction.",
 			now:  func(m *model) (bool, string) { return m.asked(), "" },
@@ -44,6 +42,15 @@ func scenario() []deed {
 				return m.act("answer", 0, func(ctx context.Context) error { return m.o.Script.Answer(ctx, n) })
 			}},
 	}
+}
+
+func stepReady(m *model) (bool, string) {
+	return m.steps != nil && !m.steps.Running && !m.steps.Done, ""
+}
+
+func runStep(m *model) tea.Cmd {
+	m.steps.Running = true
+	return m.act("step", 0, m.o.Script.Next)
 }
 
 // asked says whether a question waits for an answer.

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-
+	"errors"
 	"fmt"
 	"strings"
 
@@ -85,13 +85,21 @@ func (g *global) lessonScreen(ctx context.Context, h *house, w *workbook.Workboo
 		t := startTester(w, l, h.ensemble.Connect())
 		defer t.close()
 		o.Lesson.Watch, o.Lesson.Check = t.watch, t.check
-		o.Lesson.Hint = func(context.Context) (string, error) {
-			hint, err := w.Hint(l.Number)
+		edits := editing{file: w.ExerciseFile(l)}
+		defer edits.close()
+		ctx = edits.interruptible(ctx)
+		o.Lesson.Edit = edits.open
+		o.Lesson.Hint = func(ctx context.Context) (string, error) {
+			hint, err := w.Hint(ctx, l.Number)
 			if err != nil {
 				return "", err
 			}
 			return hintText(hint), nil
 		}
 	}
-	return screenError(tui.Run(ctx, o))
+	err := tui.Run(ctx, o)
+	if errors.Is(context.Cause(ctx), errInterrupted) {
+		return errInterrupted
+	}
+	return screenError(err)
 }

@@ -39,7 +39,7 @@ type tester struct {
 func startTester(w *workbook.Workbook, l lessons.Lesson, servers string) *tester {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &tester{w: w, lesson: l, servers: servers, again: make(chan struct{}, 1), cancel: cancel, changed: make(chan struct{})}
-	t.set(view.Outcome{Lines: []string{"your exercise: " + w.ExerciseFile(l), "it is tested whenever you save it"}})
+	t.set(view.Outcome{Lines: []string{fromHere(w.ExerciseFile(l)) + " is tested whenever you save it"}})
 	t.done.Go(func() { t.run(ctx) })
 	return t
 }
@@ -90,6 +90,11 @@ func (t *tester) test(ctx context.Context) {
 		return
 	}
 	o := view.Outcome{Ran: true, OK: r.Passed, Lines: strings.Split(strings.TrimRight(r.Message, "\n"), "\n")}
+	for i, line := range o.Lines {
+		if strings.HasPrefix(line, "next: zklab hint") {
+			o.Lines[i] = "next: i shows a hint, e opens your file"
+		}
+	}
 	if r.Passed {
 		o.Lines = []string{fmt.Sprintf("passed in %.1f s", r.Took.Seconds())}
 	}

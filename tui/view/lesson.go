@@ -36,10 +36,14 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	f.Page = fmt.Sprintf("lesson %d of %d", l.Number, l.Of)
-	at := layout.LessonPage(w, h, stepRows(f, w), len(learnt(l, w-2, h/3)))
+	room := layout.LessonPage(w, h, stepRows(f, w), h).Outcome.H
+	says := learnt(l, w-2, room)
+	at := layout.LessonPage(w, h, stepRows(f, w), len(says))
 	c := page(f, w, h, th, at.Frame)
 	text := c.pane(at.Text)
-	text.fit(1, 0, text.r.W-2, l.Title, focus(l.Reading))
+	where := l.Prose.where(l.Top, text.r.H-2, th.Glyph)
+	text.fit(1, 0, text.r.W-3-width(where), l.Title, focus(l.Reading))
+	text.right(text.r.W-1, 0, where, theme.Muted.Style())
 	l.Prose.draw(text.sub(0, 2, text.r.W, text.r.H-2), l.Top)
 	c.pane(at.Middle).bar(0)
 	live := c.pane(at.Live)
@@ -47,7 +51,7 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 	live.fit(1, 0, live.r.W-2, fmt.Sprintf("LIVE  %s  %d in line", path.Base(f.Lock), len(t.lock.Queue)), focus(!l.Reading))
 	drawTable(live.sub(0, 1, live.r.W, live.r.H-1), f, t)
 	if !at.Outcome.Empty() {
-		drawLearnt(c.pane(at.Outcome), learnt(l, w-2, h/3))
+		drawLearnt(c.pane(at.Outcome), says)
 	}
 	return c.done(f)
 }
@@ -69,17 +73,13 @@ type learntLine struct {
 }
 
 // learnt is what the last test run and the hint say, in at most rows lines of w
-// cells.
+// cells. How the exercise stands comes first: it is seen on every screen.
 func learnt(l Lesson, w, rows int) []learntLine {
 	var out []learntLine
 	add := func(text string, s theme.Style) {
 		for _, line := range wrap(text, w) {
 			out = append(out, learntLine{text: line, style: s})
 		}
-	}
-	if l.Hint != "" {
-		out = append(out, learntLine{text: "hint", rule: true})
-		add(l.Hint, theme.Waits.Style())
 	}
 	o := l.Outcome
 	switch {
@@ -90,7 +90,7 @@ func learnt(l Lesson, w, rows int) []learntLine {
 	case o.Ran:
 		out = append(out, learntLine{text: "✗ your test does not pass yet", rule: true})
 	case len(o.Lines) > 0:
-		out = append(out, learntLine{text: "your exercise", rule: true})
+		out = append(out, learntLine{text: "your exercise: not tested yet", rule: true})
 	}
 	style := theme.Text.Style()
 	switch {
@@ -99,9 +99,16 @@ func learnt(l Lesson, w, rows int) []learntLine {
 	case o.Ran:
 		style = theme.Dead.Style()
 	}
-	for _, line := range o.Lines {
+	for i, line := range o.Lines {
+		if l.Hint != "" && i > 0 {
+			break // the hint needs the room more
+		}
 		add(line, style)
 		style = theme.Text.Style()
+	}
+	if l.Hint != "" {
+		out = append(out, learntLine{text: "hint", rule: true})
+		add(l.Hint, theme.Waits.Style())
 	}
 	if len(out) > rows && rows > 0 {
 		out = append(out[:rows-1], learntLine{text: "…", style: theme.Muted.Style()})

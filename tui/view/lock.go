@@ -21,7 +21,7 @@ func ReadWrite(f Frame, w, h int, th theme.Theme) string {
 	at := layout.StackPage(w, h, stepRows(f, w), 4)
 	c := page(f, w, h, th, at.Frame)
 	t := newTable(f)
-	says(c.pane(at.Info), f.Lock, "a reader watches the nearest writer below, a writer its neighbour")
+	says(c.pane(at.Info), f.Lock, "a reader watches the writer before it, a writer its neighbour")
 	rwLanes(c.pane(at.Main), f, t)
 	rwFoot(c.pane(at.Foot), t)
 	if !at.Events.Empty() {

@@ -148,7 +148,18 @@ func (p Prose) draw(to pane, top int) {
 			x = to.put(x, y, to.th.Twin(r.text), r.style)
 		}
 	}
-	if hidden := len(p.lines) - top - to.r.H; hidden > 0 {
-		to.right(to.r.W, to.r.H-1, fmt.Sprintf(" %s %d lines ", to.th.Glyph.Down, hidden), theme.Muted.Style())
+}
+
+// where says which of the text's lines stand in a pane of h rows, when not all do.
+func (p Prose) where(top, h int, g theme.Glyphs) string {
+	n := len(p.lines)
+	top = min(max(top, 0), max(n-1, 0))
+	if n <= h || h <= 0 {
+		return ""
 	}
+	glyph := g.Down
+	if top+h >= n {
+		glyph = g.Up
+	}
+	return fmt.Sprintf("%s %d-%d of %d", glyph, top+1, min(top+h, n), n)
 }

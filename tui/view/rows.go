@@ -175,14 +175,15 @@ type watch struct {
 }
 
 // watch picks, of several data watches, the one of the nearest node in front of
-// the row: that one is its place in line. A watch of its own node points nowhere.
+// the row: that one is its place in line. A watch of its own node points nowhere,
+// and neither does one of a lock that the recipe has inside, as a semaphore's.
 func (r row) watch(t table) watch {
 	var parent bool
-	var nearest string
+	var nearest, inside string
 	best, watched := -2, 0
 	here, queued := t.at[r.place.Node.Name]
 	for _, w := range r.place.Watches {
-		name := path.Base(w.Node)
+		name := strings.TrimPrefix(w.Node, t.lock.Path+"/")
 		switch {
 		case w.Kind == journal.ChildWatch:
 			parent = true
@@ -192,8 +193,12 @@ func (r row) watch(t table) watch {
 		case name == r.place.Node.Name:
 			continue
 		}
-		watched++
 		at, known := t.at[name]
+		if !known && strings.Contains(name, "/") {
+			inside = "lock " + seqOf(path.Base(name))
+			continue
+		}
+		watched++
 		if !known || queued && at > here {
 			at = -1
 		}
@@ -207,6 +212,8 @@ func (r row) watch(t table) watch {
 		return watch{text: seqOf(nearest), node: nearest, more: watched - 1, far: far, bad: far && nearest != r.place.WaitsFor}
 	case parent:
 		return watch{text: "parent"}
+	case inside != "":
+		return watch{text: inside}
 	}
 	return watch{none: true}
 }

@@ -57,6 +57,7 @@ func steps(p pane, s Steps) {
 		title = plural(s.Of, "step", "steps")
 	}
 	p.rule(0, title)
+	ticks(p, s)
 	end := stepsEnd(s, p.r.W-2)
 	text := wrap(s.Text, p.r.W-2)
 	room := p.r.H - 1
@@ -74,6 +75,31 @@ func steps(p pane, s Steps) {
 	}
 }
 
+// ticks shows at the right of the narration's rule which steps are done: a step
+// ticks itself when the event that it waits for has come.
+func ticks(p pane, s Steps) {
+	if s.Of <= 0 || s.Of > 20 || p.r.W < 60 {
+		return
+	}
+	done := s.At
+	if s.Running {
+		done--
+	}
+	g := p.th.Glyph
+	x := p.r.W - 2*s.Of - 3
+	p.put(x, 0, " ", theme.Muted.Style())
+	for i := range s.Of {
+		switch {
+		case i < done:
+			p.put(x+1+2*i, 0, g.Done+" ", theme.Reader.Style())
+		case i == done && s.Running:
+			p.put(x+1+2*i, 0, g.Waits+" ", theme.Waits.Style())
+		default:
+			p.put(x+1+2*i, 0, g.Dot+" ", theme.Muted.Style())
+		}
+	}
+}
+
 // stepsEnd is what follows a narration's text: the question with its choices and
 // what is waited for, or else the newest results.
 func stepsEnd(s Steps, w int) []stepLine {
@@ -88,11 +114,14 @@ func stepsEnd(s Steps, w int) []stepLine {
 		return out
 	}
 	for _, r := range s.Results[max(len(s.Results)-shownResults, 0):] {
-		l := stepLine{func(g theme.Glyphs) string { return g.Done }, r.Text, theme.Reader.Style()}
+		glyph, style := func(g theme.Glyphs) string { return g.Done }, theme.Reader.Style()
 		if !r.OK {
-			l.glyph, l.style = func(g theme.Glyphs) string { return g.Killed }, theme.Dead.Style()
+			glyph, style = func(g theme.Glyphs) string { return g.Killed }, theme.Dead.Style()
 		}
-		out = append(out, l)
+		for _, l := range wrap(r.Text, w-2) {
+			out = append(out, stepLine{glyph, l, style})
+			glyph = func(theme.Glyphs) string { return " " }
+		}
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func Zombie(f Frame, w, h int, th theme.Theme) string {
 func zombieVerdict(p pane, f Frame) {
 	l, _ := f.State.Lock(f.Lock)
 	believe := f.State.HoldersBelieved(f.Lock)
-	text, role := fmt.Sprintf("%d believe to hold, the server knows %d", len(believe), len(l.Holders)), theme.Text
+	text, role := fmt.Sprintf("%s to hold, the server knows %d", plural(len(believe), "believes", "believe"), len(l.Holders)), theme.Text
 	if len(believe) > max(len(l.Holders), 1) {
 		role = theme.Dead
 	}
@@ -102,7 +102,7 @@ func serverHolds(p pane, f Frame) {
 		}
 		glyph, word, style := g.Dot, "has no node", theme.Muted.Style()
 		if c.EndedBy == "expired" {
-			glyph, word, style = g.Killed, "session expired, node deleted", theme.Dead.Style()
+			glyph, word, style = g.Killed, "expired, node deleted", theme.Dead.Style()
 		}
 		for _, r := range t.rows {
 			if r.place.Who != c.Who || r.outside {

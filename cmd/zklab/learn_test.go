@@ -1,0 +1,59 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zklab/internal/ptytest"
+)
+
+// The editor is a script that takes ctrl-C for itself, as editors do: zklab must
+// neither end by it, nor lose the terminal.
+func TestScreen_learn_eOpensTheEditor_ctrlCInItIsTheEditors(t *testing.T) {
+	p := newProgram(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	script := "#!/bin/sh\ntrap 'echo interrupted; exit 0' INT\necho EDITS $(basename $(dirname \"$2\")) with $1\nwhile :; do sleep 0.1; done\n"
+	if err := os.WriteFile(editor, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("learn", "06")
+	cmd.Env = append(cmd.Env, "VISUAL=", "EDITOR="+editor+" -flag")
+	m := ptytest.Start(t, cmd, 80, 24)
+	m.WaitFor("your exercise: not tested yet", screenLimit)
+	m.Send("e")
+	m.WaitFor("EDITS 06-call-the-next with -flag", screenLimit)
+	if m.AltScreen() {
+		t.Error("the editor runs on the program's own screen")
+	}
+	m.Send("\x03")
+	m.WaitFor("your exercise", screenLimit)
+	m.WaitFor("space step", screenLimit)
+	m.Send("\t?")
+	m.WaitFor("any key back", screenLimit)
+	m.Send("?q")
+	if code := m.Wait(5 * time.Second); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if m.AltScreen() || m.CursorHidden() {
+		t.Error("the terminal was not given back whole")
+	}
+	p.wantNothingLeft(2 * time.Second)
+}
+
+func TestScreen_learn_withoutEditorSaysThePath(t *testing.T) {
+	p := newProgram(t)
+	cmd := p.command("learn", "06")
+	cmd.Env = append(cmd.Env, "VISUAL=", "EDITOR=")
+	m := ptytest.Start(t, cmd, 100, 24)
+	m.WaitFor("space step", screenLimit)
+	m.Send("e")
+	m.WaitFor("$EDITOR is not set", screenLimit)
+	if !strings.Contains(m.Screen(), "06-call-the-next/lock.go") {
+		t.Errorf("the path is not told:\n%s", m.Screen())
+	}
+	m.Send("q")
+	m.Wait(5 * time.Second)
+}
