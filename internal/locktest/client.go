@@ -3,7 +3,6 @@ package locktest
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
@@ -75,7 +74,7 @@ func (l *Lab) relayed(name string) *Client {
 	}
 	c.relay = relay
 	l.clients = append(l.clients, c)
-	l.note(journal.Event{Type: journal.Joined, Who: name, Lock: l.path, Recipe: "mini", PID: os.Getpid()})
+	l.note(journal.Event{Type: journal.Joined, Who: name, Lock: l.path})
 	return c
 }
 
@@ -121,7 +120,7 @@ func (c *Client) Expire() {
 func (c *Client) Kill() {
 	c.lab.t.Helper()
 	c.dead = true
-	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, PID: os.Getpid(), Op: "SIGKILL"})
+	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, Op: "SIGKILL"})
 	c.Expire()
 }
 
@@ -130,7 +129,7 @@ func (c *Client) Kill() {
 // the session timeout.
 func (c *Client) Unplug() {
 	c.dead = true
-	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, PID: os.Getpid(), Op: "SIGKILL"})
+	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, Op: "SIGKILL"})
 	c.relay.Refuse(true)
 	c.relay.Cut()
 }
@@ -162,15 +161,22 @@ func (c *Client) BlackHole() {
 // DropReply lets the next matching request through and cuts the connection
 // before its reply.
 func (c *Client) DropReply(m wiretap.Match) {
-	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "drop-reply", Text: m.Op.String()})
+	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "drop-reply", Text: which(m)})
 	c.relay.DropReply(m)
 }
 
 // FailWrite cuts the connection before the next matching request reaches the
 // server.
 func (c *Client) FailWrite(m wiretap.Match) {
-	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "fail-write", Text: m.Op.String()})
+	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "fail-write", Text: which(m)})
 	c.relay.FailWrite(m)
+}
+
+func which(m wiretap.Match) string {
+	if m.Op == wiretap.OpAny {
+		return "the next request"
+	}
+	return m.Op.String()
 }
 
 // Heal takes all faults away.

@@ -30,6 +30,15 @@ type Step struct {
 	Effect string // what came of it; may be empty
 }
 
+// line is the step by itself, for the journal.
+func (s Step) line() string {
+	line := strings.Join(strings.Fields(s.Who+" "+s.Text), " ")
+	if s.Effect != "" {
+		line += " -> " + s.Effect
+	}
+	return line
+}
+
 const (
 	textWidth = 70 // of the sentence
 	minWhat   = 25 // what a step did is padded to at least so many columns

@@ -217,6 +217,31 @@ func (c *Client) Calm(done func() bool) {
 	})
 }
 
+// silence is how long those who wait are listened to. Whoever asks again each second
+// is heard.
+const silence = 1500 * time.Millisecond
+
+// Silent reports whether clients that wait ask nothing while nothing changes. It
+// listens for a while, less when one of them asks.
+func (l *Lab) Silent(clients ...*Client) bool {
+	start := time.Now()
+	asks := func() bool {
+		for _, c := range clients {
+			if c.Requests(start) > 0 {
+				return true
+			}
+		}
+		return time.Since(start) > silence
+	}
+	l.Until(asks)
+	for _, c := range clients {
+		if c.Requests(start) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func reads(op string) bool {
 	switch op {
 	case wiretap.OpExists.String(), wiretap.OpGetData.String(), wiretap.OpGetChildren.String(), wiretap.OpGetChildren2.String():

@@ -24,6 +24,8 @@ const (
 	CodeNotReleased = "NOT-RELEASED"
 	CodeOvertaken   = "OVERTAKEN"
 	CodeLeftover    = "LEFTOVER"
+
+	CodeClosesConnection = "CLOSES-CONNECTION"
 )
 
 // CheckNodes looks at the nodes that a member has created and asked for.

@@ -228,6 +228,27 @@ func (q *Queue) MustWait(names ...string) {
 	}
 }
 
+// MustBeSilent requires that members that wait ask nothing while nothing changes.
+func (q *Queue) MustBeSilent(names ...string) {
+	q.t.Helper()
+	var clients []*Client
+	for _, name := range names {
+		clients = append(clients, q.members[name].Client)
+	}
+	start := time.Now()
+	if q.Silent(clients...) {
+		return
+	}
+	for _, c := range clients {
+		if c.Requests(start) > 0 {
+			c.Calm(func() bool { return false })
+			q.Fail(Diagnosis{CodePolling,
+				fmt.Sprintf("%s waits with a watch set and nothing has changed, yet it asks again after a while. A hundred that wait so ask a hundred times a round; the server speaks up by itself.", c.Name),
+				append([]Step{{c.Name, "waits", "watch set"}}, q.Steps(start, By(c.Name))...)})
+		}
+	}
+}
+
 // Done requires that the lock's path is empty.
 func (q *Queue) Done() {
 	q.t.Helper()

@@ -51,11 +51,15 @@ func (l *Lab) sample() {
 }
 
 // leaveJournal writes the record to the state folder and reports whether there
-// is something to replay now. Its last event is the diagnosis.
+// is something to replay now. Its last events are the steps that the message tells,
+// in the same words, and the diagnosis.
 func (l *Lab) leaveJournal(d Diagnosis) bool {
 	dir := stateDir()
 	if dir == "" || d.Code == CodeTODO {
 		return false
+	}
+	for _, s := range d.Steps {
+		l.note(journal.Event{Type: journal.Note, Text: s.line()})
 	}
 	l.note(journal.Event{Type: journal.Expect, Text: "[" + d.Code + "] " + d.Says})
 	var out bytes.Buffer

@@ -26,6 +26,9 @@ func (q *Queue) Release(name string) {
 	}
 	call := m.Do("Release", m.Lock.Release)
 	ended := q.Until(call.Ended)
+	if ended {
+		q.checkOpen(m, since)
+	}
 	if call.Err() != nil {
 		q.CallFailed(m.Client, "Release", call)
 	}
@@ -46,6 +49,26 @@ func (q *Queue) MustHandOver(from, to string) {
 	m.acquire = nil
 	q.believe(m, journal.Released, nil)
 	q.MustHold(to)
+}
+
+// recorded is how soon what has passed a relay is in the record, at the latest.
+const recorded = 500 * time.Millisecond
+
+// checkOpen requires that a Release has left the client its session. A connection
+// that is closed answers nothing more; that it was closed from this side is on the wire.
+func (q *Queue) checkOpen(m *Member, since time.Time) {
+	q.t.Helper()
+	if _, _, err := m.Conn.Exists(flushPath); err == nil {
+		return
+	}
+	asked := time.Now()
+	closed := func() bool { return m.Did(since, "close") }
+	q.Until(func() bool { return closed() || time.Since(asked) > recorded })
+	if closed() {
+		q.Fail(Diagnosis{CodeClosesConnection,
+			fmt.Sprintf("%s's Release has closed the connection. The lock is free, because the session has ended with all of its nodes; but the connection is not the lock's to close. With it go %s's other locks and watches, and it can acquire no lock again.", m.Name, m.Name),
+			q.Steps(since, By(m.Name))})
+	}
 }
 
 func (q *Queue) checkGone(m *Member, node string, since time.Time) {

@@ -1,6 +1,7 @@
 package workbook
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -14,15 +15,16 @@ const CodeTODO = "TODO"
 type Hint struct {
 	Lesson lessons.Lesson
 	Code   string // "" when the last run passed
-	Level  int    // 1 a question, 2 the rule, 3 the line
+	Level  int    // 1 a question, 2 the rule, 3 the line; 0: not one of a row, it was given whole
 	Text   string
 }
 
 // Hint returns the next hint of a lesson. The first is for level 1; each later
 // call for the same mistake goes one level up, at most to lessons.Levels. A new
-// mistake starts again at 1. With ErrNotKept the hint holds nevertheless, but the
+// mistake starts again at 1. Code that does not build, whether a check found that or
+// a plain "go test" has, is told at once and uses up no hint. With ErrNotKept the hint holds nevertheless, but the
 // next call gives the same one.
-func (w *Workbook) Hint(name string) (Hint, error) {
+func (w *Workbook) Hint(ctx context.Context, name string) (Hint, error) {
 	l, err := w.Lesson(name)
 	if err != nil {
 		return Hint{}, err
@@ -30,6 +32,9 @@ func (w *Workbook) Hint(name string) (Hint, error) {
 	p, err := w.progress()
 	if err != nil {
 		return Hint{}, err
+	}
+	if h, ok, err := w.buildHint(ctx, l, p.Of(l.Slug)); ok || err != nil {
+		return h, err
 	}
 	h := Hint{Lesson: l, Code: p.Of(l.Slug).Last}
 	if p.Of(l.Slug).Attempts == 0 {

@@ -8,9 +8,9 @@ import (
 	"zklab/internal/journal"
 )
 
-// checkJournal requires that a failed run's journal can be replayed, and ends with
-// the diagnosis.
-func checkJournal(t *testing.T, path, code string) {
+// checkJournal requires that a failed run's journal can be replayed, tells what the
+// message tells, and ends with the diagnosis.
+func checkJournal(t *testing.T, path, code, message string) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -37,6 +37,25 @@ func checkJournal(t *testing.T, path, code string) {
 	for _, want := range []journal.Type{journal.Joined, journal.Belief, journal.Request, journal.Reply, journal.Queue, journal.SessionOpen} {
 		if seen[want] == 0 {
 			t.Errorf("no event says %s", want)
+		}
+	}
+	told := map[string]bool{}
+	for _, e := range events {
+		told[e.Text] = true
+		if e.Recipe != "" || e.PID != 0 {
+			t.Errorf("a client of an exercise has no recipe and no process: %+v", e)
+		}
+	}
+	_, steps, _ := strings.Cut(message, "what happened\n")
+	steps, _, _ = strings.Cut(steps, "next: ")
+	for step := range strings.Lines(steps) {
+		who, rest, _ := strings.Cut(step, "->")
+		line := strings.Join(strings.Fields(who), " ")
+		if rest = strings.TrimSpace(rest); rest != "" {
+			line += " -> " + rest
+		}
+		if !told[line] {
+			t.Errorf("the journal does not tell %q", line)
 		}
 	}
 }

@@ -40,7 +40,7 @@ type Progress struct {
 // Standing is a learner's progress in one lesson.
 type Standing struct {
 	Status    Status         `json:"status"`
-	Attempts  int            `json:"attempts"`            // runs of the test that were seen
+	Attempts  int            `json:"attempts"`            // runs of the test that were seen until it was solved
 	Diagnoses map[string]int `json:"diagnoses,omitempty"` // how often each code came
 	Last      string         `json:"last,omitempty"`      // the code of the last run; "" when it passed
 	LastAt    time.Time      `json:"last_at,omitzero"`    // when that run ended
@@ -65,7 +65,9 @@ func (p *Progress) Of(slug string) *Standing {
 
 // record notes the outcome of one run of a lesson's test.
 func (s *Standing) record(code string, at time.Time) {
-	s.Attempts++
+	if s.Status != Solved {
+		s.Attempts++
+	}
 	s.Last, s.LastAt = code, at
 	if code == "" {
 		if s.Status != Solved {

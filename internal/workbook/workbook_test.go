@@ -108,7 +108,7 @@ func aLearnersWay(t *testing.T, w *Workbook) {
 	}
 	hint := func(code string, level int) {
 		t.Helper()
-		h, err := w.Hint("05")
+		h, err := w.Hint(t.Context(), "05")
 		if err != nil || h.Code != code || h.Level != level || code != "" && h.Text == "" {
 			t.Errorf("got %+v, %v, want %s level %d", h, err, code, level)
 		}
@@ -126,17 +126,25 @@ func aLearnersWay(t *testing.T, w *Workbook) {
 	if r := check(CodeDoesNotBuild); !strings.Contains(r.Message, "first error at lock.go:") {
 		t.Errorf("the message does not say where: %s", r.Message)
 	}
-	hint(CodeDoesNotBuild, 1)
+	hint(CodeDoesNotBuild, 0)
+	hint(CodeDoesNotBuild, 0)
+	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
+	if h, err := w.Hint(t.Context(), "05"); err != nil || !strings.Contains(h.Text, "builds now") {
+		t.Errorf("it builds again, and was not tested yet: %+v, %v", h, err)
+	}
+	check("ZERO-FORGOTTEN")
+	hint("ZERO-FORGOTTEN", 3)
 	w.write(t, lesson05+"/lock.go", right)
 	check("")
 	hint("", 0)
+	check("") // once more, for the joy of it: no attempt
 
 	all, err := w.List()
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := all[4]
-	if s := e.Standing; e.Lesson.Slug != lesson05 || s.Status != Solved || s.Attempts != 4 || s.Assisted {
+	if s := e.Standing; e.Lesson.Slug != lesson05 || s.Status != Solved || s.Attempts != 5 || s.Assisted {
 		t.Errorf("%+v", s)
 	}
 	next, ok, err := w.Next()
@@ -152,18 +160,34 @@ func plainGoTest(t *testing.T, w *Workbook) {
 		t.Fatal(err)
 	}
 	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
-	cmd := exec.Command("go", "test", "-count=1", ".")
-	cmd.Dir = filepath.Join(w.Root, "exercises", lesson05)
-	out, err := cmd.CombinedOutput()
+	out, err := plainly(w).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "[ZERO-FORGOTTEN]") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if h, err := w.Hint("05"); err != nil || h.Code != "ZERO-FORGOTTEN" || h.Level != 1 {
+	if h, err := w.Hint(t.Context(), "05"); err != nil || h.Code != "ZERO-FORGOTTEN" || h.Level != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
 	if all, err := w.List(); err != nil || all[4].Standing.Attempts != 1 {
 		t.Errorf("%+v, %v", all[4].Standing, err)
 	}
+	w.write(t, lesson05+"/lock.go", right+"\nvar _ = missing\n")
+	if out, err := plainly(w).CombinedOutput(); err == nil || !strings.Contains(string(out), "undefined: missing") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if h, err := w.Hint(t.Context(), "05"); err != nil || h.Code != CodeDoesNotBuild || h.Level != 0 || !strings.Contains(h.Text, "undefined: missing") {
+		t.Errorf("it does not build: %+v, %v", h, err)
+	}
+	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
+	if h, err := w.Hint(t.Context(), "05"); err != nil || h.Code != "ZERO-FORGOTTEN" || h.Level != 2 {
+		t.Errorf("the build has used up a hint: %+v, %v", h, err)
+	}
+}
+
+// plainly is "go test" as an editor runs it.
+func plainly(w *Workbook) *exec.Cmd {
+	cmd := exec.Command("go", "test", "-count=1", ".")
+	cmd.Dir = filepath.Join(w.Root, "exercises", lesson05)
+	return cmd
 }
 
 // Some of the tests passing does not solve the exercise.
@@ -300,5 +324,5 @@ func lastRun(t *testing.T, w *Workbook) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkJournal(t, path, r.Code)
+	checkJournal(t, path, r.Code, r.Message)
 }

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"path"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
 )
 
 func TestMain(m *testing.M) { locktest.Main(m) }
@@ -33,7 +35,7 @@ func TestMiddleClientDies(t *testing.T) {
 	}
 	if len(c.Creates()) > 1 {
 		q.Fail(locktest.Diagnosis{Code: "REQUEUES",
-			Says:  "C took a new number when it was woken. It had come before D, and now D goes first. Keep your node while you wait: it is your place.",
+			Says: "C took a new number when it was woken. It had come before D, and now D goes first. Keep your node while you wait: it is your place.",
 			Steps: append(q.Steps(start, locktest.Any(locktest.Both(locktest.By("C"), locktest.Doing("woken", "delete")), locktest.Doing("killed"))),
 				locktest.Step{Who: "C", Text: "create    a new node", Effect: "at the end of the line"})})
 	}
@@ -45,6 +47,61 @@ func TestMiddleClientDies(t *testing.T) {
 	q.MustHold("D")
 	q.Release("D")
 	q.Done()
+}
+
+// The one in front goes while you look, and somebody else holds the lock: you are one
+// place further, and it is not your turn.
+func TestTheOneInFrontGoesAndItIsNotYourTurn(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A", "B")
+	c := q.Member("C")
+	c.Delay(60 * time.Millisecond) // time enough for B to go before C can watch it
+	start := time.Now()
+	q.Start(c, c.Lock.Acquire)
+	q.Until(func() bool { return c.Did(start, "children", "childrenW") || c.Ended() })
+	q.Member("B").Kill()
+	q.Until(func() bool { return c.Ended() || len(c.Armed()) > 0 })
+	notYourTurn(q, start, "C took the lock because B, the one in front of it, was gone before C could watch it. "+
+		"But A still holds it. Who is in front of C now? Only a new list says that.")
+	if errors.Is(c.Err(), zk.ErrNoNode) {
+		q.Fail(locktest.Diagnosis{Code: "NONODE-IS-FATAL",
+			Says: "C gave up because the node in front of it was gone before C could watch it. " +
+				"But that is good news: C is one place further. It has to look again.",
+			Steps: q.Steps(start, locktest.Any(locktest.Doing("killed"), locktest.Both(locktest.By("C"), locktest.Not(locktest.Doing("entered")))))})
+	}
+	q.MustWait("C")
+	q.Release("A")
+	q.MustHold("C")
+	q.Release("C")
+	q.Done()
+}
+
+// C cannot ask the server: which of its questions is lost does not matter. That says
+// nothing about whose turn it is.
+func TestAnErrorIsNotYourTurn(t *testing.T) {
+	for lost := range 2 {
+		q := locktest.NewQueue(t, newLock)
+		q.Join("A")
+		c := q.Member("C")
+		c.FailWrite(wiretap.Match{PathPrefix: q.Path(), Skip: 1 + lost}) // the create goes through
+		start := time.Now()
+		q.Start(c, c.Lock.Acquire)
+		q.Until(func() bool { return c.Ended() || len(c.Armed()) > 0 || c.Polls() })
+		notYourTurn(q, start, "C's connection broke before its question reached the server, and C took that error for its turn. "+
+			"A still holds the lock. Without an answer C knows nothing: it has to return the error.")
+	}
+}
+
+// notYourTurn requires that C has not taken the lock.
+func notYourTurn(q *locktest.Queue, start time.Time, says string) {
+	c := q.Member("C")
+	if !c.Holds() {
+		return
+	}
+	q.Fail(locktest.Diagnosis{Code: "ERROR-IS-TURN", Says: says,
+		Steps: append(q.Steps(start, locktest.Any(locktest.Doing("killed"), locktest.Both(locktest.By("C"),
+			locktest.Doing("create", "children", "childrenW", "get", "getW", "exists", "existsW", "entered")))),
+			locktest.Step{Who: "A", Text: path.Base(q.Member("A").Node()) + " still there"})})
 }
 
 // Somebody deletes the node of a client that waits. Its turn will never come.

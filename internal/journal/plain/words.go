@@ -17,6 +17,9 @@ func (p *Printer) one(e *journal.Event, before journal.State) string {
 	case journal.Expect:
 		return expected(e)
 	case journal.Joined:
+		if e.Recipe == "" {
+			return fmt.Sprintf("%s takes part at %s", e.Who, e.Lock)
+		}
 		return fmt.Sprintf("%s joins the queue of %s (recipe %s%s)", e.Who, e.Lock, e.Recipe, pid(e.PID))
 	case journal.Asked:
 		return fmt.Sprintf("%s is asked to %s", e.Who, e.Op)
@@ -71,6 +74,9 @@ func signal(e *journal.Event) string {
 	after := map[string]string{
 		"SIGSTOP": ": process alive, heartbeats stop", "SIGCONT": ": it runs again, and believes what it believed",
 	}[e.Op]
+	if e.PID == 0 { // no process of its own: an exercise's client
+		return fmt.Sprintf("%s to %s%s", e.Op, e.Who, after)
+	}
 	return fmt.Sprintf("%s to %s (%s %d)%s", e.Op, e.Who, number, e.PID, after)
 }
 
