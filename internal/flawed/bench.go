@@ -39,8 +39,9 @@ type Bench struct {
 type player struct {
 	*Client
 	lock     Lock
-	acquire  *locktest.Call
-	release  *locktest.Call
+	acquire  *locktest.Call   // the last one
+	release  *locktest.Call   // the last one
+	calls    []*locktest.Call // all
 	released bool
 	dead     bool
 }
@@ -88,13 +89,25 @@ func (b *Bench) Ask(names ...string) {
 	}
 }
 
-// call calls the lock, and lets the bench know when it has returned.
+// call calls the lock, and lets the bench know when it is about to return.
 func (p *player) call(what string, f func(context.Context) error) *locktest.Call {
-	p.change(func() { p.calls++ })
-	return p.link.Do(what, func(ctx context.Context) error {
-		defer p.change(func() { p.calls-- })
+	call := p.link.Do(what, func(ctx context.Context) error {
+		defer p.change(func() {})
 		return f(ctx)
 	})
+	p.calls = append(p.calls, call)
+	return call
+}
+
+// running is how many calls have not returned.
+func (p *player) running() int {
+	n := 0
+	for _, call := range p.calls {
+		if !call.Ended() {
+			n++
+		}
+	}
+	return n
 }
 
 // Release lets a client give the lock back.
@@ -262,7 +275,7 @@ func (b *Bench) settle() {
 		}
 		select {
 		case <-b.moved:
-		case <-time.After(10 * time.Millisecond): // a watch has fired, and its client has not moved yet
+		case <-time.After(2 * time.Millisecond): // a watch has fired, or a call is about to return
 		case <-limit.C:
 			return
 		}
@@ -275,7 +288,7 @@ func (b *Bench) still() (bool, int) {
 		if p.dead {
 			continue
 		}
-		still, n := p.still()
+		still, n := p.still(p.running())
 		all = all && still
 		moves += n
 	}

@@ -31,9 +31,8 @@ type Client struct {
 
 	mu     sync.Mutex
 	moves  int              // grows with everything the client does
-	calls  int              // of the lock that have not returned
-	gated  int              // of those: stopped before a request
-	parked []string         // of those: asleep, each with the node or path it watches
+	gated  int              // calls of the lock that are stopped before a request
+	parked []string         // calls that are asleep, each with the node or path it watches
 	gates  map[Op]chan bool // closed by Continue
 	over   bool             // killed, or the bench is closed: no request is sent any more
 	moved  chan<- struct{}
@@ -183,9 +182,10 @@ func (c *Client) open() {
 	})
 }
 
-// still reports whether the client will do nothing by itself, and how much it has
-// done so far. What passed its relay must be in the record.
-func (c *Client) still() (bool, int) {
+// still reports whether the client will do nothing by itself while so many calls of its
+// lock have not returned, and how much it has done so far. What passed its relay must be
+// in the record.
+func (c *Client) still(calls int) (bool, int) {
 	armed := map[string]bool{}
 	for _, w := range c.link.Armed() {
 		armed[w.Node] = true
@@ -197,5 +197,5 @@ func (c *Client) still() (bool, int) {
 			return false, c.moves // its watch has fired
 		}
 	}
-	return c.calls == c.gated+len(c.parked), c.moves
+	return calls == c.gated+len(c.parked), c.moves
 }
