@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"zklab/internal/attach"
 	"zklab/internal/journal"
 	"zklab/internal/journal/plain"
 	"zklab/tui/theme"
@@ -59,7 +60,8 @@ type model struct {
 	autoAt time.Time                     // next at this moment
 	reel   *reel                         // the recorded journal that is played; nil when live
 	study  study                         // of the lesson page
-	seen   view.Watched                  // of the watch page
+	seen   view.Watched                  // of the watch page,
+	past   []attach.Reading              // and its last readings, oldest first
 	rung   int                           // chosen on the home page
 	picked struct{ lesson, demo string } // on the home page
 	steps  *view.Steps

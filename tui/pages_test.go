@@ -185,6 +185,10 @@ func TestRun_watch_readsChangesAndSurvivesFailure(t *testing.T) {
 		s.await("no answer: connection refused")
 		set(func() { fail = nil })
 		s.await("3 in line")
+		s.press("p", "\x1b[D", "\x1b[D", "\x1b[D", "\x1b[D", "\x1b[D")
+		s.await("paused", "2 in line")
+		s.press("p")
+		s.await("3 in line")
 	})
 }
 

@@ -49,17 +49,51 @@ func (m *model) watched(msg watchedMsg) tea.Cmd {
 		}
 		m.lines = m.lines[max(len(m.lines)-maxLines, 0):]
 	}
+	m.remember(msg.reading)
 	if !m.still {
 		m.seen.Reading = msg.reading
 	}
 	return next
 }
 
+// maxPlaces bounds the readings kept for scrubbing, by the places in them.
+const maxPlaces = 100_000
+
+// remember keeps a reading for scrubbing: those of two spans, because one may be
+// held still for as long as another, while they are not too large.
+func (m *model) remember(r attach.Reading) {
+	m.past = append(m.past, r)
+	places := 0
+	for i := len(m.past) - 1; i >= 0; i-- {
+		places += len(m.past[i].Places)
+		if r.At.Sub(m.past[i].At) > 2*scrubSpan || places > maxPlaces && i < len(m.past)-1 {
+			m.past = append([]attach.Reading(nil), m.past[i+1:]...)
+			return
+		}
+	}
+}
+
+// seenAt is what the watch page shows: the newest reading, or while it is held
+// still the last one by that moment.
+func (m *model) seenAt() view.Watched {
+	v := m.seen
+	if !m.still || len(m.past) == 0 {
+		return v
+	}
+	v.Reading, v.Failure = m.past[0], ""
+	for _, r := range m.past {
+		if !r.At.After(m.shownAt) {
+			v.Reading = r
+		}
+	}
+	return v
+}
+
 func drawWatch(m *model, f view.Frame) string {
 	if f.State.Start.IsZero() {
 		f.State.Start = m.opened
 	}
-	return view.Watch(f, m.seen, m.w, m.h, m.theme)
+	return view.Watch(f, m.seenAt(), m.w, m.h, m.theme)
 }
 
 // watching are the keys of the watch page.
@@ -76,6 +110,8 @@ func watching() []deed {
 		{key: bind("", "", "up"), help: "Moves up the queue.", now: always, do: move(-1)},
 		{key: bind("", "", "pgdown"), help: "Moves down by ten.", now: always, do: move(10)},
 		{key: bind("", "", "pgup"), help: "Moves up by ten.", now: always, do: move(-10)},
+		{key: bind("", "", "G", "end"), help: "Moves to the end of the queue.",
+			now: func(m *model) (bool, string) { return !m.still, "" }, do: move(1 << 30)},
 		{key: bind("", "", "home"), help: "Moves to the head of the queue.", now: always, do: move(-1 << 30)},
 	}
 }

@@ -29,8 +29,8 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 	at := layout.StackPage(w, h, 0, min(len(notes)+1, 8))
 	f.Steps = nil
 	c := page(f, w, h, th, at.Frame)
-	watchInfo(c.pane(at.Info), v)
 	p := c.pane(at.Main)
+	watchInfo(c.pane(at.Info), v, p.r.H-1)
 	if len(v.Reading.Locks) > 0 {
 		folder(p, v)
 	} else {
@@ -79,7 +79,7 @@ func watchNotes(r attach.Reading, w int) []note {
 	return out
 }
 
-func watchInfo(p pane, v Watched) {
+func watchInfo(p pane, v Watched, rows int) {
 	r := v.Reading
 	text, role := fmt.Sprintf("%s   %d in line   read-only", r.Kind, len(r.Places)), theme.Text
 	switch {
@@ -90,12 +90,19 @@ func watchInfo(p pane, v Watched) {
 	case !r.Exists:
 		text, role = "no such node", theme.Muted
 	case len(r.Locks) > 0:
-		text = fmt.Sprintf("%d locks below it   read-only", len(r.Locks))
+		text = plural(len(r.Locks), "lock", "locks") + " below it   read-only"
 	case len(r.Places) == 0:
 		text = "nobody holds, nobody waits   read-only"
 	}
 	path := shorten(r.Path, max(p.r.W/2, 12), p.th.Glyph.Ellipsis)
 	x := p.put(1, 0, path, theme.Text.Style().Bold())
+	n := max(len(r.Places), len(r.Locks))
+	if n > rows && v.Failure == "" && rows > 0 {
+		top := min(v.Top, n-rows)
+		where := fmt.Sprintf("%s %d-%d of %d", p.th.Glyph.Down, top+1, top+rows, n)
+		p.right(p.r.W-1, 0, where, theme.Muted.Style())
+		p = p.sub(0, 0, p.r.W-width(where)-1, 1)
+	}
 	p.fit(x+3, 0, p.r.W-x-4, text, role.Style())
 }
 
@@ -155,12 +162,6 @@ func contenders(p pane, v Watched) {
 		}
 		x += c.w + 2
 	}
-	if hidden := len(r.Places) - top - rows; hidden > 0 {
-		p.right(p.r.W-1, p.r.H-1, fmt.Sprintf("%s %d more below", g.Down, hidden), muted)
-	}
-	if top > 0 {
-		p.right(p.r.W-1, 1, fmt.Sprintf("%s %d more above", g.Up, top), muted)
-	}
 }
 
 // awaits says whom a contender waits for: what the server lists as watched, or
@@ -217,8 +218,5 @@ func folder(p pane, v Watched) {
 		p.fit(half, y, 11, string(l.Kind), theme.Text.Style())
 		p.right(half+19, y, strconv.Itoa(l.Length), theme.Text.Style())
 		p.fit(half+22, y, p.r.W-half-23, l.Holder, theme.Text.Style())
-	}
-	if hidden := len(v.Reading.Locks) - top - rows; hidden > 0 {
-		p.right(p.r.W-1, p.r.H-1, fmt.Sprintf("%s %d more below", p.th.Glyph.Down, hidden), muted)
 	}
 }
