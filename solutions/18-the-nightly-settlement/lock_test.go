@@ -161,12 +161,12 @@ func (c *watchedConn) Write(b []byte) (int, error) {
 
 // before is called before each of the instance's statements.
 func (in *instance) before(s sqltap.Statement) {
-	token := in.held()
+	token, known := in.held()
 	in.mu.Lock()
 	if token != 0 && !slices.Contains(in.tokens, token) {
 		in.tokens = append(in.tokens, token)
 	}
-	if in.outside == "" && token == 0 && writes(s) {
+	if in.outside == "" && known && token == 0 && writes(s) {
 		in.outside = s.SQL
 	}
 	if s.Alone {
@@ -192,20 +192,24 @@ func writes(s sqltap.Statement) bool {
 	return false
 }
 
-// held is the token of the instance's node in the lock's path; 0 when it has none.
-func (in *instance) held() int64 {
+// held is the token of the instance's node in the lock's path; 0 when it has none. It is
+// not known when the server does not answer.
+func (in *instance) held() (token int64, known bool) {
 	conn := in.n.Observer()
 	names, _, err := conn.Children(in.n.Path())
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	for _, name := range names {
 		there, stat, err := conn.Exists(in.n.Path() + "/" + name)
-		if err == nil && there && stat.EphemeralOwner == in.Session() {
-			return stat.Czxid
+		if err != nil {
+			return 0, false
+		}
+		if there && stat.EphemeralOwner == in.Session() {
+			return stat.Czxid, true
 		}
 	}
-	return 0
+	return 0, true
 }
 
 // run lets the instance begin. It is stopped where place says.
