@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"zklab/internal/journal"
+	"zklab/internal/journal/plain"
 )
 
 // checkJournal requires that a failed run's journal can be replayed, tells what the
@@ -40,10 +41,13 @@ func checkJournal(t *testing.T, path, code, message string) {
 		}
 	}
 	told := map[string]bool{}
-	for _, e := range events {
-		told[e.Text] = true
-		if e.Recipe != "" || e.PID != 0 {
-			t.Errorf("a client of an exercise has no recipe and no process: %+v", e)
+	printer := plain.New(plain.Frames)
+	for i := range events {
+		for _, line := range printer.Lines(&events[i]) {
+			told[line.Text] = true
+			if strings.Contains(line.Text, "recipe") || strings.Contains(line.Text, "pid") {
+				t.Errorf("a client of an exercise has no recipe and no process: %s", line.Text)
+			}
 		}
 	}
 	_, steps, _ := strings.Cut(message, "what happened\n")
