@@ -52,12 +52,15 @@ func (m *motions) begin(path string, before, after journal.State, events []journ
 }
 
 func (m *motions) leave(old, now journal.LockState, s journal.State, at time.Time) {
-	here := make(map[int64]bool, len(now.Queue))
+	// Who goes from a semaphore's door to a lease has another node, and is still
+	// in line.
+	here, still := make(map[int64]bool, len(now.Queue)), make(map[journal.SessionID]bool, len(now.Queue))
 	for i := range now.Queue {
 		here[now.Queue[i].Node.Czxid] = true
+		still[now.Queue[i].Session] = now.Queue[i].Session != 0
 	}
 	for _, p := range old.Queue {
-		if here[p.Node.Czxid] || len(m.ghosts) >= maxMotions {
+		if here[p.Node.Czxid] || still[p.Session] || len(m.ghosts) >= maxMotions {
 			continue
 		}
 		c, _ := s.Contestant(p.Who)

@@ -96,7 +96,7 @@ func (s *stepper) look(before string) {
 		v.Results = append(v.Results, view.Result{Text: text, OK: r.OK})
 	}
 	step, more := s.runner.Current()
-	v.Done = !more
+	v.Done, v.Stopped = !more, sum.Broken != nil
 	if sum.Broken != nil {
 		v.Text += fmt.Sprintf("stopped in step %d of %d at %v", sum.Steps, sum.Of, sum.Broken)
 	}

@@ -21,6 +21,7 @@ type Steps struct {
 	Results  []Result
 	Running  bool
 	Done     bool
+	Stopped  bool // it could not go on: no further step runs
 }
 
 // Result is an expectation that was checked.
@@ -51,6 +52,8 @@ type stepLine struct {
 func steps(p pane, s Steps) {
 	title := fmt.Sprintf("step %d of %d", s.At, s.Of)
 	switch {
+	case s.Stopped:
+		title = fmt.Sprintf("stopped in step %d of %d: %s", s.At, s.Of, verdict(s.Results))
 	case s.Done:
 		title = "done: " + verdict(s.Results)
 	case s.At == 0:
