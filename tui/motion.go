@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"zklab/internal/journal"
+	"zklab/internal/recipe"
 	"zklab/tui/view"
 )
 
@@ -57,7 +58,7 @@ func (m *motions) leave(old, now journal.LockState, s journal.State, at time.Tim
 	here, still := make(map[int64]bool, len(now.Queue)), make(map[journal.SessionID]bool, len(now.Queue))
 	for i := range now.Queue {
 		here[now.Queue[i].Node.Czxid] = true
-		still[now.Queue[i].Session] = now.Queue[i].Session != 0
+		still[now.Queue[i].Session] = recipe.KindOf(now.Recipe) == recipe.Semaphore && now.Queue[i].Session != 0
 	}
 	for _, p := range old.Queue {
 		if here[p.Node.Czxid] || still[p.Session] || len(m.ghosts) >= maxMotions {
