@@ -79,9 +79,9 @@ type wire struct {
 	isRewatched bool
 }
 
-// maxHeld bounds how long an answer is held back for the watches: all that
-// go-zookeeper had may have gone with the last connection, and then none are set.
-const maxHeld = 100 * time.Millisecond
+// maxHeld bounds how long an answer is held back for the watches, and so does
+// half of the time for a handshake. They are set at once, if the process runs.
+const maxHeld = time.Second
 
 func newWire(c net.Conn, to wireListener, now func() time.Time, handshake time.Duration) *wire {
 	return &wire{Conn: c, to: to, now: now, handshake: handshake,
@@ -181,7 +181,7 @@ func (w *wire) holdBack(head []byte) {
 		return
 	}
 	w.held = false
-	limit := time.NewTimer(maxHeld)
+	limit := time.NewTimer(min(maxHeld, w.handshake/2))
 	defer limit.Stop()
 	select {
 	case <-w.rewatched:
