@@ -67,10 +67,12 @@ type wire struct {
 	handshake time.Duration // limit for the answer to the connect request
 
 	// Only go-zookeeper's reading goroutine uses these.
-	r    *bufio.Reader
-	left int // bytes of the current frame that are still to be read
-	open bool
-	held bool // watches are to be set again, and no answer has been read yet
+	r       *bufio.Reader
+	left    int // bytes of the current frame that are still to be read
+	open    bool
+	held    bool // watches are to be set again
+	closing bool // the session has been closed
+	waited  bool // an answer has been held back for them
 
 	mu          sync.Mutex
 	connectSent time.Time
@@ -155,10 +157,13 @@ func (w *wire) nextFrame() error {
 		if head, err = w.r.Peek(20); err != nil {
 			return err
 		}
-		w.holdBack(head)
-		if err := w.noteReply(head, size); err != nil {
+		if err := w.noteReply(head, size); err != nil { // before its zxid may go
 			return err
 		}
+		if head, err = w.r.Peek(20); err != nil {
+			return err
+		}
+		w.holdBack(head)
 	}
 	w.left = 4 + max(size, 0)
 	return nil
@@ -174,18 +179,33 @@ func (w *wire) noteConnect(head []byte) {
 
 // holdBack waits, before the first answer that carries a zxid, until watches
 // have been set again. Answers to credentials carry none, and must pass:
-// go-zookeeper sends nothing else before it has them.
+// go-zookeeper sends nothing else before it has them. When none are set, as by
+// a connection that is being closed, the zxid is taken out of the answers.
 func (w *wire) holdBack(head []byte) {
 	xid, zxid := int32(binary.BigEndian.Uint32(head[4:])), int64(binary.BigEndian.Uint64(head[8:]))
 	if !w.held || xid < 0 || zxid <= 0 {
 		return
 	}
-	w.held = false
-	limit := time.NewTimer(min(maxHeld, w.handshake/2))
+	if w.awaitWatches() {
+		w.held = false
+		return
+	}
+	clear(head[8:16])
+}
+
+func (w *wire) awaitWatches() bool {
+	patience := min(maxHeld, w.handshake/2)
+	if w.closing || w.waited {
+		patience = 0
+	}
+	w.waited = true
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	select {
 	case <-w.rewatched:
+		return true
 	case <-limit.C:
+		return false
 	}
 }
 
@@ -195,6 +215,7 @@ func (w *wire) noteReply(head []byte, size int) error {
 	s, ok := w.sent[xid]
 	delete(w.sent, xid)
 	w.mu.Unlock()
+	w.closing = w.closing || s.op == opCloseSession
 	if !ok {
 		return nil
 	}

@@ -96,6 +96,10 @@ func TestWire_bug22_answersWaitForTheWatches(t *testing.T) {
 		if took := (<-answer(far, w, 1, 77)).Sub(start); took < handshake/2 {
 			t.Error("held for only", took)
 		}
+		again := time.Now()
+		if took := (<-answer(far, w, 2, 78)).Sub(again); took >= handshake/2 || !w.held {
+			t.Error("held twice", took)
+		}
 	})
 	t.Run("no watches", func(t *testing.T) {
 		w, far := handshaken(t, false)
