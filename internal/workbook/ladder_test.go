@@ -31,7 +31,7 @@ func openHere(t *testing.T) *Workbook {
 
 // variant is a wrong answer that yields a code which another one yields as well:
 // HERD-2.edit. The ladder tries those with ZKLAB_LONG only.
-var variant = regexp.MustCompile(`-[0-9]\.edit$`)
+var variant = regexp.MustCompile(`-[0-9]+\.edit$`)
 
 // slow are wrong answers that show only after somebody has waited long, or servers have
 // died and come back. The ladder tries those with ZKLAB_LONG only.
