@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"zklab/internal/journal"
 	"zklab/internal/journal/plain"
@@ -28,13 +29,18 @@ func play(t *testing.T, name string, set map[string]string) (string, Summary, er
 
 func playScript(t *testing.T, script *Script) (string, Summary, error) {
 	t.Helper()
+	if script.Servers > 1 { // what it does to them is nobody else's
+		return playOn(t, zktest.Start(t, zkserver.Options{Size: script.Servers}), script)
+	}
 	return playOn(t, zktest.Need(t), script)
 }
 
 func playOn(t *testing.T, e *zkserver.Ensemble, script *Script) (string, Summary, error) {
 	t.Helper()
 	j := journal.New(journal.Options{})
-	l, err := lab.New(t.Context(), lab.Options{Ensemble: e, Journal: j, Lock: "/" + strings.NewReplacer("/", "-", "=", "-").Replace(t.Name())})
+	opening, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	l, err := lab.New(opening, lab.Options{Ensemble: e, Journal: j, Lock: "/" + strings.NewReplacer("/", "-", "=", "-").Replace(t.Name())})
 	if err != nil {
 		t.Fatal(err)
 	}

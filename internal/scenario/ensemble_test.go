@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"zklab/internal/journal"
-	"zklab/internal/zkserver"
-	"zklab/internal/zkserver/zktest"
 )
 
 func TestDemo_ensemble_3servers_leaderKilled_followerCutOff_noQuorum(t *testing.T) {
@@ -17,7 +15,7 @@ func TestDemo_ensemble_3servers_leaderKilled_followerCutOff_noQuorum(t *testing.
 	if script.Servers != 3 {
 		t.Fatalf("it asks for %d servers", script.Servers)
 	}
-	text, s, err := playOn(t, zktest.Start(t, zkserver.Options{Size: 3}), script)
+	text, s, err := playScript(t, script)
 	if err != nil || !s.OK() || s.ExitCode() != 0 {
 		t.Fatalf("%v\n%v", err, s)
 	}
