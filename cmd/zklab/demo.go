@@ -125,7 +125,7 @@ func (f *demoFlags) parameters(cmd *cobra.Command) (map[string]string, error) {
 }
 
 // demo plays one demo, on the screen or as text.
-func (g *global) demo(ctx context.Context, name string, set map[string]string, f *demoFlags) error {
+func (g *global) demo(ctx context.Context, name string, set map[string]string, f *demoFlags) (err error) {
 	script, err := g.loadDemo(name, set)
 	if err != nil {
 		return usageError{err.Error()}
@@ -134,7 +134,7 @@ func (g *global) demo(ctx context.Context, name string, set map[string]string, f
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer h.closeAfter(&err)
 	if f.record != "" {
 		if err := h.recordTo(f.record); err != nil {
 			return err

@@ -109,6 +109,7 @@ func TestWrongInput_saysWhatToDo(t *testing.T) {
 		{"demo", 2, "ensemble"},
 		{"demo kill queue", 2, "one at a time"},
 		{"nonsense", 2, "unknown command"},
+		{"replay /dev", 2, "no file"},
 		{"--nonsense", 2, "unknown flag"},
 		{"demo queue --plain --servers 127.0.0.1:1", 3, "127.0.0.1:1"},
 		{"demo queue --plain --backend nonsense", 2, "backend"},

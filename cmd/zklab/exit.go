@@ -63,7 +63,7 @@ func report(ctx context.Context, err error, stderr io.Writer) int {
 // nothing to a person.
 func withoutRoom(err error) string {
 	text := err.Error()
-	for _, room := range []string{"zkserver: ", "attach: ", "lab: ", "contestant: ", "workbook: ", "lessons: "} {
+	for _, room := range []string{"zkserver: ", "attach: ", "lab: ", "contestant: ", "workbook: ", "tui: ", "lessons: "} {
 		text = strings.TrimPrefix(text, room)
 	}
 	return text

@@ -38,19 +38,28 @@ func (g *global) openHouse(ctx context.Context, size int) (*house, error) {
 	h := &house{ensemble: e, journal: journal.New(journal.Options{}), stderr: g.err}
 	binary, err := os.Executable()
 	if err != nil {
-		h.close()
+		_ = h.close()
 		return nil, fmt.Errorf("finding zklab's own program for the contestants: %w", err)
 	}
 	h.lab, err = lab.New(ctx, lab.Options{Ensemble: e, Journal: h.journal, Throwaway: true, Binary: binary, Args: []string{contestantCommand}})
 	if err != nil {
-		h.close()
+		_ = h.close()
 		return nil, err
 	}
 	return h, nil
 }
 
-// close takes everything away again and says what would not go.
-func (h *house) close() {
+// closeAfter closes the house at the end of a command, and makes a recording
+// that failed the command's own failure: a script must not take half for all.
+func (h *house) closeAfter(err *error) {
+	if e := h.close(); e != nil && *err == nil {
+		*err = e
+	}
+}
+
+// close takes everything away again, says what would not go, and returns why
+// the recording is not whole.
+func (h *house) close() (unrecorded error) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	var errs []error
@@ -58,12 +67,13 @@ func (h *house) close() {
 		errs = append(errs, h.lab.Close(ctx))
 	}
 	if h.recorder != nil {
-		errs = append(errs, h.recorder.close())
+		unrecorded = h.recorder.close()
 	}
 	errs = append(errs, h.ensemble.Close())
 	if err := errors.Join(errs...); err != nil {
 		fmt.Fprintf(h.stderr, "zklab: while closing: %v\n", err)
 	}
+	return unrecorded
 }
 
 // recordTo writes the journal to a file as it grows.

@@ -73,7 +73,7 @@ func (f *labFlags) check() error {
 // maxProcesses is how many contestants get a process each.
 const maxProcesses = 100
 
-func (g *global) sandbox(ctx context.Context, f *labFlags) error {
+func (g *global) sandbox(ctx context.Context, f *labFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (g *global) sandbox(ctx context.Context, f *labFlags) error {
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer h.closeAfter(&err)
 	if f.record != "" {
 		if err := h.recordTo(f.record); err != nil {
 			return err

@@ -77,7 +77,8 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 // castOf says which page is drawn, how large and in which colours.
 func (g *global) castOf(f *replayFlags) (tui.Cast, error) {
 	c := tui.Cast{Page: f.page, Title: f.page, Theme: theme.Name(g.theme), ASCII: g.ascii}
-	if n, err := fmt.Sscanf(f.size, "%dx%d", &c.Width, &c.Height); n != 2 || err != nil || c.Width < 60 || c.Height < 16 || c.Width > 500 || c.Height > 200 {
+	n, err := fmt.Sscanf(f.size+"|", "%dx%d|", &c.Width, &c.Height)
+	if n != 2 || err != nil || c.Width < 60 || c.Height < 16 || c.Width > 500 || c.Height > 200 {
 		return c, usagef("--size %s: give WIDTHxHEIGHT, from 60x16 to 500x200", f.size)
 	}
 	return c, nil
@@ -121,6 +122,10 @@ func (g *global) readJournal(name string) ([]journal.Event, error) {
 		if name, err = w.LastRun(); err != nil {
 			return nil, err
 		}
+	}
+	// A pipe that nobody writes to would be waited for, with no key to stop it.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, usagef("replay %s: it is no file that a journal could be in", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
