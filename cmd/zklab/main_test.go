@@ -19,14 +19,18 @@ import (
 // binary is the program under test, built as a user builds it.
 var binary string
 
-func TestMain(m *testing.M) { zktest.Main(m, zkserver.Options{}, build) }
-
-func build(*zkserver.Ensemble) {
+func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "zklab-binary-")
 	if err != nil {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "zklab")
+	code := zktest.Run(m, zkserver.Options{}, build)
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func build(*zkserver.Ensemble) {
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("go build: %v\n%s", err, out))
 	}

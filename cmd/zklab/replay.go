@@ -41,6 +41,24 @@ up to the damage.`,
 	return cmd
 }
 
+// recordCommand is demo --record by the name people look for.
+func (g *global) recordCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "record FILE [DEMO]",
+		Short: "Play a demo and write its journal to a new file, for replay",
+		Example: `  zklab record kill.ndjson kill
+  zklab replay kill.ndjson`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "queue"
+			if len(args) == 2 {
+				name = args[1]
+			}
+			return g.demo(cmd.Context(), name, nil, &demoFlags{record: args[0]})
+		},
+	}
+}
+
 // replayFlags are the flags of `zklab replay`.
 type replayFlags struct {
 	plain      bool

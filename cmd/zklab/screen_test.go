@@ -171,7 +171,7 @@ func TestScreen_40processes_staysRight(t *testing.T) {
 func TestScreen_replay_ofARecordedDemo(t *testing.T) {
 	p := newProgram(t)
 	file := filepath.Join(t.TempDir(), "kill.ndjson")
-	if _, errs, code := p.run(demoLimit, "demo", "kill", "--plain", "--record", file); code != 0 {
+	if _, errs, code := p.run(demoLimit, "record", file, "kill"); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if _, errs, code := p.run(demoLimit, "demo", "kill", "--plain", "--record", file); code != 2 || !strings.Contains(errs, "nothing is overwritten") {

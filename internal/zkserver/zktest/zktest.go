@@ -32,10 +32,12 @@ var (
 // When no ZooKeeper can be had, it says why, and tests that call Need skip.
 // With CI or ZKLAB_BACKEND set they fail instead.
 func Main(m *testing.M, o zkserver.Options, set func(*zkserver.Ensemble)) {
-	os.Exit(run(m, o, set))
+	os.Exit(Run(m, o, set))
 }
 
-func run(m *testing.M, o zkserver.Options, set func(*zkserver.Ensemble)) int {
+// Run is Main without the exit: it returns the exit code, so that the caller
+// can take away what it made for all tests.
+func Run(m *testing.M, o zkserver.Options, set func(*zkserver.Ensemble)) int {
 	if o.Progress == nil {
 		o.Progress = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	}
