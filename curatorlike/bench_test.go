@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The workloads of shared/peers, one to one. To compare with the peers, run
+// The workloads that the README compares with other libraries. To compare, run
 // both on one server: ZKLAB_SERVERS=host:port go test -bench . -run '^$'.
 // ZKLAB_FAR names a relay in front of the same server that adds a delay.
 
