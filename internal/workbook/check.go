@@ -175,12 +175,10 @@ var (
 
 // judge reads a failing run of go test: its diagnosis and the message for people.
 func judge(l lessons.Lesson, output string) (code, message string) {
-	if notBuilt.MatchString(output) {
-		first := "go test could not say where"
-		if m := buildError.FindStringSubmatch(output); m != nil {
-			first = fmt.Sprintf("first error at %s: %s", m[1], m[2])
-		}
-		return CodeDoesNotBuild, "The tests run once it builds; " + first
+	// A build that fails at no line of the learner's (a full disk, say) is not the
+	// learner's mistake.
+	if m := buildError.FindStringSubmatch(output); m != nil && notBuilt.MatchString(output) {
+		return CodeDoesNotBuild, fmt.Sprintf("The tests run once it builds; first error at %s: %s", m[1], m[2])
 	}
 	if code, message = locktest.FindDiagnosis(output); code != "" {
 		return code, message
