@@ -153,7 +153,7 @@ predict who is next?
 - basil *
 let first = holder
 release first
-wait first released
+wait first out
 expect holder basil
 expect queue 2
 `)
