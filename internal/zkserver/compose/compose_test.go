@@ -141,11 +141,14 @@ func playKill(t *testing.T, zklab, addrs string, flags ...string) (stderr string
 	return errs.String()
 }
 
-// onlyWakesDiffer says whether nothing but the number of wake-ups was not as
-// expected on several servers: their counters are read one after the other, and
-// their sum can take in what belongs to the release before.
+// onlyWakesDiffer says whether, on several servers, nothing was unexpected but
+// the sum of the servers' counters, while the wire saw exactly one client woken.
+// The sum was seen to be one too many (2 for 1); why is not known yet.
 func onlyWakesDiffer(addrs, out string) bool {
-	return strings.Contains(addrs, ",") && strings.Contains(out, "9 expectations, 8 as expected, 1 not") && strings.Contains(out, "NOT SO  wakes few")
+	flat := strings.Join(strings.Fields(out), " ") // the summary is broken between words
+	_, wakes, found := strings.Cut(flat, "NOT SO wakes few: ")
+	wakes, _, _ = strings.Cut(wakes, " ok ")
+	return found && strings.Contains(addrs, ",") && strings.Contains(flat, "9 expectations, 8 as expected, 1 not") && strings.Contains(wakes, "woke 1 (")
 }
 
 // onlyLoopback looks at where the engine really published the ports.
