@@ -38,9 +38,11 @@ func lockPath(t testing.TB) string {
 	t.Helper()
 	e := zktest.Need(t)
 	conn := connect(t, 10*time.Second)
-	p := e.Chroot() + "/" + strings.NewReplacer("/", "-", "#", "-").Replace(t.Name())
-	if _, err := conn.Create(p, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Fatalf("create %s: %v", p, err)
+	// Sequential, because -count runs a test again on the same server.
+	prefix := e.Chroot() + "/" + strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()) + "-"
+	p, err := conn.Create(prefix, nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		t.Fatalf("create %s: %v", prefix, err)
 	}
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,6 +49,17 @@ type tapped struct {
 	net.Conn
 	tap   *tap
 	black bool // only the library's one writer at a time looks at it
+	deaf  atomic.Bool
+}
+
+// Read hands on nothing that comes in once the connection is deaf. Closing it after
+// the request has been written would be too late: the reply may be there first.
+func (c *tapped) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.deaf.Load() {
+		return 0, net.ErrClosed
+	}
+	return n, err
 }
 
 func (c *tapped) Write(b []byte) (int, error) {
@@ -67,6 +79,7 @@ func (c *tapped) Write(b []byte) (int, error) {
 		c.black = true
 		return len(b), nil
 	case loseReply:
+		c.deaf.Store(true)
 		n, err := c.Conn.Write(b)
 		_ = c.Conn.Close()
 		return n, err

@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -22,9 +23,13 @@ func TestMain(m *testing.M) { zktest.Main(m, zkserver.Options{}, nil) }
 
 const patience = 20 * time.Second
 
+// runs tells the runs of one test apart, which -count puts on one server.
+var runs atomic.Int64
+
 // lockPath is a lock that belongs to this test; neither it nor its parent exists.
 func lockPath(t testing.TB) string {
-	return zktest.Need(t).Chroot() + "/" + strings.ReplaceAll(t.Name(), "/", "-") + "/lock"
+	name := fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), runs.Add(1))
+	return zktest.Need(t).Chroot() + "/" + name + "/lock"
 }
 
 // address is the one server that the clients of these tests use, so that its
