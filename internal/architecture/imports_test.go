@@ -76,6 +76,7 @@ var rules = []struct {
 	{"zklab/internal/zkstat", nil},
 	{"zklab/internal/sqltap", nil},
 	{"zklab/internal/ptytest", nil},
+	{"zklab/internal/foreign", nil},
 	{"zklab/internal/architecture", nil},
 	// The server, and what stands on it.
 	{"zklab/internal/zkserver", []string{"zklab/internal/zkserver"}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"zklab/curatorlike"
+	"zklab/internal/foreign"
 	"zklab/internal/lockproof"
 )
 
@@ -19,19 +20,22 @@ const grants = 1000
 // sides is how many members each language has.
 const sides = 2
 
+// contest is what all contestants of a compatibility test share.
+type contest struct{ foreign.Contest }
+
 // newContest is a lock directory and what the members need around it.
 func newContest(t *testing.T, recipe string, permits, grants int) contest {
 	t.Helper()
 	dir := t.TempDir()
-	c := contest{
-		servers: servers(t)[0], path: lockPath(t, observer(t)), recipe: recipe,
-		log: filepath.Join(dir, "log"), marks: filepath.Join(dir, "marks"),
-		rounds: grants / sides, permits: permits,
-	}
-	if err := os.Mkdir(c.marks, 0o700); err != nil {
+	c := contest{foreign.Contest{
+		Servers: servers(t)[0], Path: lockPath(t, observer(t)), Recipe: recipe,
+		Log: filepath.Join(dir, "log"), Marks: filepath.Join(dir, "marks"),
+		Members: sides, Rounds: grants / sides, Permits: permits,
+	}}
+	if err := os.Mkdir(c.Marks, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(c.log, nil, 0o600); err != nil {
+	if err := os.WriteFile(c.Log, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -94,8 +98,8 @@ func (n native) look(mode lockproof.Mode) error {
 type rounds func(ctx context.Context, n native, s session, c contest) error
 
 func mutexRounds(ctx context.Context, n native, s session, c contest) error {
-	lock := s.Lock(lockproof.Exclusive, c.path)
-	for range c.rounds {
+	lock := s.Lock(lockproof.Exclusive, c.Path)
+	for range c.Rounds {
 		if err := n.round(ctx, lock, lockproof.Exclusive, false); err != nil {
 			return err
 		}
@@ -106,8 +110,8 @@ func mutexRounds(ctx context.Context, n native, s session, c contest) error {
 // readWriteRounds writes and reads in turns, and every other write goes on as
 // a read.
 func readWriteRounds(ctx context.Context, n native, s session, c contest) error {
-	read, write := s.Lock(lockproof.Shared, c.path), s.Lock(lockproof.Exclusive, c.path)
-	for i := range c.rounds {
+	read, write := s.Lock(lockproof.Shared, c.Path), s.Lock(lockproof.Exclusive, c.Path)
+	for i := range c.Rounds {
 		lock, mode := write, lockproof.Exclusive
 		if i%2 == 1 {
 			lock, mode = read, lockproof.Shared
@@ -120,8 +124,8 @@ func readWriteRounds(ctx context.Context, n native, s session, c contest) error 
 }
 
 func semaphoreRounds(ctx context.Context, n native, s session, c contest) error {
-	lock := s.Lock(lockproof.Lease, c.path)
-	for range c.rounds {
+	lock := s.Lock(lockproof.Lease, c.Path)
+	for range c.Rounds {
 		if err := n.round(ctx, lock, lockproof.Lease, false); err != nil {
 			return err
 		}
@@ -131,26 +135,26 @@ func semaphoreRounds(ctx context.Context, n native, s session, c contest) error 
 
 // compete lets members in Go and the foreigner go at one lock until all have
 // done their rounds, and returns what the checks find.
-func (c contest) compete(t *testing.T, recipe recipeOf, play rounds, f *foreigner) []lockproof.Violation {
+func (c contest) compete(t *testing.T, recipe recipeOf, play rounds, f *foreign.Process) []lockproof.Violation {
 	t.Helper()
-	log, err := lockproof.OpenLog(c.log)
+	log, err := lockproof.OpenLog(c.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
 	ctx := within(t, time.Minute)
-	ours := oursOf("curatorlike", c.permits, recipe, curatorlike.WithSessionTimeout(10*time.Second))
+	ours := oursOf("curatorlike", c.Permits, recipe, curatorlike.WithSessionTimeout(10*time.Second))
 	done := make(chan error)
 	for i := range sides {
-		s, err := ours.open(ctx, c.servers, "")
+		s, err := ours.open(ctx, c.Servers, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		n := native{fmt.Sprintf("go%d", i), log, lockproof.Marks{Dir: c.marks, Permits: c.permits}}
+		n := native{fmt.Sprintf("go%d", i), log, lockproof.Marks{Dir: c.Marks, Permits: c.Permits}}
 		go func() { done <- play(ctx, n, s, c) }()
 	}
-	if err := f.run(time.Minute); err != nil {
+	if err := errors.Join(f.Begin(), f.Wait(time.Minute)); err != nil {
 		t.Error(err)
 	}
 	for range sides {
@@ -165,7 +169,7 @@ func (c contest) compete(t *testing.T, recipe recipeOf, play rounds, f *foreigne
 // other languages do not have.
 func (c contest) verdict(t *testing.T) []lockproof.Violation {
 	t.Helper()
-	events, err := lockproof.ReadLog(c.log)
+	events, err := lockproof.ReadLog(c.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +190,7 @@ func (c contest) verdict(t *testing.T) []lockproof.Violation {
 		}
 	}
 	for language, n := range got {
-		if want := c.rounds * sides; n < want {
+		if want := c.Rounds * sides; n < want {
 			t.Errorf("%s had %d grants, want %d", language, n, want)
 		}
 	}
@@ -195,34 +199,34 @@ func (c contest) verdict(t *testing.T) []lockproof.Violation {
 		t.Errorf("grants %v, and only %d of them went to the other language: the two did not compete", got, turns)
 	}
 	vs := lockproof.CheckMarks(events)
-	vs = append(vs, lockproof.CheckOverlap(holds, c.permits)...)
-	vs = append(vs, lockproof.CheckOrder(holds, c.permits)...)
-	return append(vs, lockproof.CheckLinearizable(events, holds, c.permits)...)
+	vs = append(vs, lockproof.CheckOverlap(holds, c.Permits)...)
+	vs = append(vs, lockproof.CheckOrder(holds, c.Permits)...)
+	return append(vs, lockproof.CheckLinearizable(events, holds, c.Permits)...)
 }
 
 func (c contest) mustPass(t *testing.T, vs []lockproof.Violation) {
 	t.Helper()
 	if len(vs) > 0 {
-		t.Errorf("%d violations in %s:\n%s", len(vs), c.recipe, lockproof.Report(vs))
+		t.Errorf("%d violations in %s:\n%s", len(vs), c.Recipe, lockproof.Report(vs))
 	}
 }
 
 func TestCompat_curator54(t *testing.T) {
-	java := compileJava(t)
+	java := foreign.CompileJava(t)
 	t.Run("mutex_1000grantsEach", func(t *testing.T) {
 		t.Parallel()
 		c := newContest(t, "mutex", 1, grants)
-		c.mustPass(t, c.compete(t, ourMutex, mutexRounds, java.spawn(t, c)))
+		c.mustPass(t, c.compete(t, ourMutex, mutexRounds, java.Curator(t, c.Contest)))
 	})
 	t.Run("readWriteWithDowngrade_1000grantsEach", func(t *testing.T) {
 		t.Parallel()
 		c := newContest(t, "readwrite", 1, grants)
-		c.mustPass(t, c.compete(t, ourReadWrite, readWriteRounds, java.spawn(t, c)))
+		c.mustPass(t, c.compete(t, ourReadWrite, readWriteRounds, java.Curator(t, c.Contest)))
 	})
 	t.Run("semaphoreOf2_1000grantsEach", func(t *testing.T) {
 		t.Parallel()
 		c := newContest(t, "semaphore", 2, grants)
-		c.mustPass(t, c.compete(t, ourSemaphore(2), semaphoreRounds, java.spawn(t, c)))
+		c.mustPass(t, c.compete(t, ourSemaphore(2), semaphoreRounds, java.Curator(t, c.Contest)))
 	})
 	// Curator 5.4 takes the read lock of a downgrade at the end of the queue,
 	// so a writer that waits comes in as soon as the write lock is given back
@@ -231,7 +235,7 @@ func TestCompat_curator54(t *testing.T) {
 	t.Run("itsOwnDowngrade_overlapsAreSeen", func(t *testing.T) {
 		t.Parallel()
 		c := newContest(t, "downgrade", 1, grants/5)
-		mustOverlap(t, c.compete(t, ourReadWrite, readWriteRounds, java.spawn(t, c)))
+		mustOverlap(t, c.compete(t, ourReadWrite, readWriteRounds, java.Curator(t, c.Contest)))
 	})
 }
 
@@ -239,14 +243,14 @@ func TestCompat_kazoo(t *testing.T) {
 	t.Run("curatorsName_mutex_1000grantsEach", func(t *testing.T) {
 		t.Parallel()
 		c := newContest(t, "mutex", 1, grants)
-		c.mustPass(t, c.compete(t, ourMutex, mutexRounds, kazoo(t, c)))
+		c.mustPass(t, c.compete(t, ourMutex, mutexRounds, foreign.Kazoo(t, c.Contest)))
 	})
 	// Under its own node name kazoo does not see Curator's nodes, nor the other
 	// way round. This is also the proof that the tests above can fail.
 	t.Run("itsOwnName_overlapsAreSeen", func(t *testing.T) {
 		t.Parallel()
 		c := newContest(t, "native", 1, grants/5)
-		mustOverlap(t, c.compete(t, ourMutex, mutexRounds, kazoo(t, c)))
+		mustOverlap(t, c.compete(t, ourMutex, mutexRounds, foreign.Kazoo(t, c.Contest)))
 	})
 }
 

@@ -18,12 +18,16 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
  * Apache Curator as a contestant: each member is one client with its own session. Every hold is
  * marked in a folder that all languages see, and appended to the common log.
  *
- * <p>usage: Contestant SERVERS PATH RECIPE LOG MARKS NAME MEMBERS ROUNDS PERMITS
+ * <p>usage: Contestant SERVERS PATH RECIPE LOG MARKS NAME MEMBERS ROUNDS PERMITS PACE
+ *
+ * <p>With PACE "paced" each hold lasts until a byte is read, and every other member of a read/write
+ * lock begins as a reader.
  */
 public class Contestant {
   static FileOutputStream log;
   static Path marks;
   static int permits;
+  static boolean paced;
 
   static void line(String verb, String who, String mode, String node, String text) throws Exception {
     String s = verb + "\t" + who + "\t" + mode + "\t" + node + "\t0\t0x0\t" + text + "\n";
@@ -40,6 +44,7 @@ public class Contestant {
     Path mark = marks.resolve(mode + "-" + who);
     Files.createFile(mark); // fails if it is there: nobody holds twice
     look(who, mode);
+    if (paced && System.in.read() < 0) System.exit(2); // the test is gone
     Files.delete(mark);
     line("leave", who, mode, node, "-");
   }
@@ -188,10 +193,12 @@ public class Contestant {
     marks = Path.of(a[4]);
     int members = Integer.parseInt(a[6]), rounds = Integer.parseInt(a[7]);
     permits = Integer.parseInt(a[8]);
+    paced = a[9].equals("paced");
     CountDownLatch ready = new CountDownLatch(members), go = new CountDownLatch(1), done = new CountDownLatch(members);
     AtomicBoolean failed = new AtomicBoolean();
     for (int m = 0; m < members; m++) {
       String who = name + m;
+      int first = paced ? m : 0;
       new Thread(() -> {
         try (CuratorFramework c = CuratorFrameworkFactory.newClient(servers, 10000, 10000, new ExponentialBackoffRetry(100, 3))) {
           c.start();
@@ -199,7 +206,7 @@ public class Contestant {
           Round r = round(recipe, c, path, who);
           ready.countDown();
           go.await();
-          for (int i = 0; i < rounds; i++) r.run(i);
+          for (int i = 0; i < rounds; i++) r.run(first + i);
         } catch (Throwable t) {
           t.printStackTrace();
           failed.set(true);

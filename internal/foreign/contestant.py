@@ -3,10 +3,11 @@
 Every hold is marked in a folder that all languages see, and appended to the
 common log.
 
-usage: contestant.py SERVERS PATH RECIPE LOG MARKS NAME MEMBERS ROUNDS PERMITS
+usage: contestant.py SERVERS PATH RECIPE LOG MARKS NAME MEMBERS ROUNDS PERMITS PACE
 
 recipe mutex:  kazoo's lock under Curator's node name
 recipe native: kazoo's lock under its own node name
+pace paced:    each hold lasts until a byte is read
 """
 import os
 import sys
@@ -38,6 +39,8 @@ def hold(who, node):
     for other in os.listdir(marks):
         if not other.endswith("-" + who):
             line("saw", who, text=other)
+    if paced and not os.read(0, 1):
+        os._exit(2)  # the test is gone
     os.unlink(mark)
     line("leave", who, node)
 
@@ -66,7 +69,7 @@ def member(who):
 servers, path, recipe = sys.argv[1:4]
 log = os.open(sys.argv[4], os.O_WRONLY | os.O_APPEND)
 marks, name = sys.argv[5:7]
-members, rounds = int(sys.argv[7]), int(sys.argv[8])
+members, rounds, paced = int(sys.argv[7]), int(sys.argv[8]), sys.argv[10] == "paced"
 ready, go, failed = threading.Semaphore(0), threading.Event(), []
 threads = [threading.Thread(target=member, args=("%s%d" % (name, i),)) for i in range(members)]
 for t in threads:
@@ -74,7 +77,7 @@ for t in threads:
 for _ in threads:
     ready.acquire()
 print("ready", flush=True)
-if not sys.stdin.buffer.read(1):
+if not os.read(0, 1):
     os._exit(2)  # the test is gone
 go.set()
 for t in threads:
