@@ -50,10 +50,28 @@ func (m *model) watched(msg watchedMsg) tea.Cmd {
 		m.lines = m.lines[max(len(m.lines)-maxLines, 0):]
 	}
 	m.remember(msg.reading)
+	m.seen.Cost = m.costNow()
 	if !m.still {
 		m.seen.Reading = msg.reading
 	}
 	return next
+}
+
+// costSpan is how long looking is watched to tell what it costs: long enough for
+// the slower questions to count.
+const costSpan = 10 * time.Second
+
+// costNow tells what looking costs the servers, by the last readings.
+func (m *model) costNow() string {
+	newest := m.past[len(m.past)-1]
+	before := newest
+	for i := len(m.past) - 1; i >= 0 && newest.At.Sub(before.At) < costSpan; i-- {
+		before = m.past[i]
+	}
+	if !before.At.Before(newest.At) {
+		return "looking cost " + newest.Cost.String()
+	}
+	return "looking costs " + newest.Cost.Since(before.Cost).Per(newest.At.Sub(before.At))
 }
 
 // maxPlaces bounds the readings kept for scrubbing, by the places in them.

@@ -108,12 +108,15 @@ func (g *global) show(r attach.Reading, f *watchFlags) {
 	fmt.Fprint(g.out, r.Text())
 }
 
+// costSpan is how long looking is watched to tell what it costs.
+const costSpan = 10 * time.Second
+
 // follow looks again and again. A lost connection is told once and waited out.
 func (g *global) follow(ctx context.Context, w *attach.Watcher, f *watchFlags) error {
 	tick := time.NewTicker(f.every)
 	defer tick.Stop()
-	var last attach.Reading
-	first, down := true, false
+	var start, last attach.Reading
+	first, down, costTold := true, false, f.asJSON
 	for {
 		r, err := w.Read(ctx)
 		switch {
@@ -135,6 +138,13 @@ func (g *global) follow(ctx context.Context, w *attach.Watcher, f *watchFlags) e
 				for _, line := range attach.Changes(last, r) {
 					fmt.Fprintf(g.out, "%s  %s\n", r.At.Format("15:04:05.000"), line)
 				}
+			}
+			if first {
+				start = r
+			}
+			if over := r.At.Sub(start.At); !costTold && over >= costSpan {
+				costTold = true
+				fmt.Fprintf(g.out, "%s  looking costs %s; no watch is set\n", r.At.Format("15:04:05.000"), r.Cost.Since(start.Cost).Per(over))
 			}
 			last, first = r, false
 		}

@@ -222,16 +222,54 @@ func TestRead_5000children_ofOneDirectory(t *testing.T) {
 		t.Fatalf("%d places, %v", len(r.Places), err)
 	}
 	start = time.Now()
-	if _, err := w.Read(t.Context()); err != nil {
+	again, err := w.Read(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
+	next := time.Since(start)
 	after, err := reader.Monitor(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("first reading %v, next %v", first, time.Since(start))
+	cost := again.Cost.Since(r.Cost)
+	t.Logf("first reading %v (%v), next %v (%v)", first, r.Cost, next, cost)
+	// A list, the holder, and at most two words.
+	if r.Cost.Requests < 5001 || cost.Requests < 2 || cost.Requests > 4 || cost.Bytes < 5000*15 || cost.Bytes > 5000*80 {
+		t.Errorf("the first reading cost %v and the next %v", r.Cost, cost)
+	}
+	// The server counts what it was asked, our own mntr included.
+	if got := after.Counters()["zk_packets_received"] - before.Counters()["zk_packets_received"]; got < 5000 || got > float64(again.Cost.Requests+20) {
+		t.Errorf("the server got %v packets, the readings say %d requests", got, again.Cost.Requests)
+	}
 	if before.Watches != after.Watches {
 		t.Errorf("watches went from %d to %d: attaching must set none", before.Watches, after.Watches)
+	}
+	tries := readInShortGoes(t, attach.Options{Servers: e.Connect(), Path: p}, first/6)
+	t.Logf("read in %d goes of %v", tries, first/6)
+}
+
+// readInShortGoes reads with too little time for all of it, and returns after how
+// many goes it was whole: what was read is kept.
+func readInShortGoes(t *testing.T, o attach.Options, each time.Duration) int {
+	t.Helper()
+	w, err := attach.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for try := 1; ; try++ {
+		ctx, cancel := context.WithTimeout(t.Context(), each)
+		r, err := w.Read(ctx)
+		cancel()
+		if err == nil {
+			if len(r.Places) != 5000 {
+				t.Errorf("%d places", len(r.Places))
+			}
+			return try
+		}
+		if try == 60 {
+			t.Fatalf("not whole after %d goes of %v: %v", try, each, err)
+		}
 	}
 }
 

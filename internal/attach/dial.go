@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +17,8 @@ type dials struct {
 	tls *tls.Config // nil: plain TCP
 	ctx context.Context
 	end context.CancelFunc // of all connections, and of all dialling
+
+	bytes atomic.Int64 // that went both ways, as the protocol has them: within TLS
 }
 
 func newDials(c *tls.Config) *dials {
@@ -37,13 +40,26 @@ func (d *dials) dial(network, address string, timeout time.Duration) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	return &dialled{Conn: conn, forget: context.AfterFunc(d.ctx, func() { _ = conn.Close() })}, nil
+	return &dialled{Conn: conn, bytes: &d.bytes, forget: context.AfterFunc(d.ctx, func() { _ = conn.Close() })}, nil
 }
 
-// dialled is a connection that ends with its dials.
+// dialled is a connection that ends with its dials, and counts what it carries.
 type dialled struct {
 	net.Conn
+	bytes  *atomic.Int64
 	forget func() bool
+}
+
+func (c *dialled) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.bytes.Add(int64(n))
+	return n, err
+}
+
+func (c *dialled) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.bytes.Add(int64(n))
+	return n, err
 }
 
 func (c *dialled) Close() error {

@@ -27,6 +27,12 @@ const (
 func (w *Watcher) Read(ctx context.Context) (Reading, error) {
 	ctx, cancel := context.WithTimeout(ctx, oneRead)
 	defer cancel()
+	r, err := w.read(ctx)
+	r.Cost = w.cost()
+	return r, err
+}
+
+func (w *Watcher) read(ctx context.Context) (Reading, error) {
 	w.readWords(ctx)
 	own, children, err := w.list(ctx, w.path)
 	switch {
@@ -89,6 +95,7 @@ func (w *Watcher) lock(ctx context.Context, kind recipe.Kind, names []string) (R
 			continue
 		}
 		turn <- struct{}{}
+		w.asked++
 		wg.Go(func() {
 			defer func() { <-turn }()
 			nodes[i], errs[i] = w.node(ctx, name, full)
@@ -97,23 +104,27 @@ func (w *Watcher) lock(ctx context.Context, kind recipe.Kind, names []string) (R
 	wg.Wait()
 	known := make(map[string]node, len(names))
 	var there []node
+	var failed error
 	for i, n := range nodes {
 		switch {
 		case errors.Is(errs[i], zk.ErrNoNode): // gone since the list was made
 		case errors.Is(errs[i], zk.ErrNoAuth): // listed, but its owner is not ours to know
 			there = append(there, node{name: names[i], owner: -1})
 		case errs[i] != nil:
-			return Reading{}, fmt.Errorf("reading %s: %w", path.Join(w.path, names[i]), errs[i])
+			failed = fmt.Errorf("reading %s: %w", path.Join(w.path, names[i]), errs[i])
 		default:
 			known[path.Join(w.path, names[i])] = n
 			there = append(there, n)
 		}
 	}
+	w.known = known // after a failure too: a long line far away is read in several goes
+	if failed != nil {
+		return Reading{}, failed
+	}
 	r := standings(w.o.Now(), w.path, kind, w.o.Permits, there, w.words)
 	for _, p := range r.Holders() {
 		delete(known, path.Join(w.path, p.Node)) // its data may change: revocation is asked for there
 	}
-	w.known = known
 	return r, nil
 }
 
@@ -138,6 +149,7 @@ func (w *Watcher) list(ctx context.Context, full string) (node, []string, error)
 		names []string
 		stat  *zk.Stat
 	}
+	w.asked++
 	g, err := call(ctx, func() (got, error) {
 		names, stat, err := w.conn.Children(full)
 		return got{names, stat}, err

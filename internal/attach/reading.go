@@ -25,6 +25,37 @@ type Reading struct {
 	Warnings []string
 	// Notes say what could not be read, and what to set.
 	Notes []string
+	// Cost is what looking has cost since Open, this reading included.
+	Cost Cost
+}
+
+// Cost is what looking costs the servers.
+type Cost struct {
+	Requests int   // of the client's session, heartbeats aside, and four-letter words
+	Bytes    int64 // both ways, of everything, before any TLS
+}
+
+// Since is what looking has cost since an earlier reading.
+func (c Cost) Since(before Cost) Cost {
+	return Cost{c.Requests - before.Requests, c.Bytes - before.Bytes}
+}
+
+// String is the cost as people say it.
+func (c Cost) String() string {
+	return fmt.Sprintf("%d requests, %s", c.Requests, bytesText(float64(c.Bytes)))
+}
+
+// Per is the cost of each second, as people say it, when it was had over d.
+func (c Cost) Per(d time.Duration) string {
+	s := d.Seconds()
+	return fmt.Sprintf("%.1f requests/s, %s/s", float64(c.Requests)/s, bytesText(float64(c.Bytes)/s))
+}
+
+func bytesText(n float64) string {
+	if n < 1e6 {
+		return fmt.Sprintf("%.1f kB", n/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", n/1e6)
 }
 
 // Place is one contender.

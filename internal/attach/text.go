@@ -33,6 +33,9 @@ func (r Reading) Text() string {
 	for _, n := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
+	if r.Cost.Requests > 0 {
+		fmt.Fprintf(&b, "cost so far: %s; no watch was set\n", r.Cost)
+	}
 	return b.String()
 }
 
@@ -162,6 +165,8 @@ type jsonReading struct {
 	Locks    []jsonLock  `json:"locks,omitempty"`
 	Warnings []string    `json:"warnings,omitempty"`
 	Notes    []string    `json:"notes,omitempty"`
+	Requests int         `json:"requests_so_far"`
+	Bytes    int64       `json:"bytes_so_far"`
 }
 
 type jsonPlace struct {
@@ -191,7 +196,8 @@ type jsonLock struct {
 // JSON is the reading as one line, without the newline.
 func (r Reading) JSON() []byte {
 	j := jsonReading{V: Version, At: r.At, Path: r.Path, Exists: r.Exists, Kind: string(r.Kind), Places: []jsonPlace{},
-		Foreign: r.Foreign, Warnings: r.Warnings, Notes: r.Notes}
+		Foreign: r.Foreign, Warnings: r.Warnings, Notes: r.Notes,
+		Requests: r.Cost.Requests, Bytes: r.Cost.Bytes}
 	for _, p := range r.Places {
 		j.Places = append(j.Places, jsonPlace{Node: p.Node, Seq: p.Seq, Intent: string(p.Intent), Library: string(p.Family), Holds: p.Holds,
 			WaitsFor: p.WaitsFor, Watches: p.Watches, Observed: p.Observed, Session: fmt.Sprintf("0x%x", uint64(p.Session)),

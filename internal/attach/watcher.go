@@ -23,6 +23,18 @@ type Watcher struct {
 	readers []*zkstat.Reader
 	words   server
 	wordsAt time.Time
+	asked   int // reads of nodes and of lists of children so far; four-letter words aside
+}
+
+// cost is what looking has cost so far.
+func (w *Watcher) cost() Cost {
+	c := Cost{Requests: w.asked, Bytes: w.dials.bytes.Load()}
+	for _, r := range w.readers {
+		words, bytes := r.Words()
+		c.Requests += words
+		c.Bytes += bytes
+	}
+	return c
 }
 
 // Open connects. It returns ErrUnreachable when no server gave a session in

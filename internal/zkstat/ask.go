@@ -19,6 +19,7 @@ func (r *Reader) word(ctx context.Context, word string, at *Reading, parse func(
 	defer cancel()
 	start := r.now()
 	b, err := askWord(ctx, r.addr, word)
+	r.count(len(word) + len(b))
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,8 @@ type Reader struct {
 	mu    sync.Mutex
 	clock Clock         // zero until measured
 	tick  time.Duration // zero until read
+	words int           // asked so far,
+	bytes int64         // and what went both ways for them
 }
 
 // NewReader is for the server with the client address addr and the AdminServer
@@ -46,6 +48,21 @@ func NewReader(addr, admin string, now func() time.Time) *Reader {
 
 // Addr is the server's client address.
 func (r *Reader) Addr() string { return r.addr }
+
+// Words is how many four-letter words were asked so far, and how many bytes they
+// and their answers had.
+func (r *Reader) Words() (asked int, bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.words, r.bytes
+}
+
+func (r *Reader) count(bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.words++
+	r.bytes += int64(bytes)
+}
 
 // Srvr reads the word srvr, which every server allows.
 func (r *Reader) Srvr(ctx context.Context) (Srvr, error) {

@@ -18,6 +18,7 @@ type Watched struct {
 	Reading attach.Reading
 	Failure string // of the newest attempt to read; empty when it went well
 	Top     int    // first place shown
+	Cost    string // what looking costs the servers, in words
 }
 
 // Watch draws a lock path of any ZooKeeper, read-only.
@@ -26,7 +27,7 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	notes := watchNotes(v.Reading, w-4)
-	at := layout.StackPage(w, h, 0, min(len(notes)+1, 8))
+	at := layout.StackPage(w, h, 0, min(len(notes)+1, 8)) // the rule tells the cost
 	f.Steps = nil
 	c := page(f, w, h, th, at.Frame)
 	p := c.pane(at.Main)
@@ -37,11 +38,12 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 		contenders(p, v)
 	}
 	foot := c.pane(at.Foot)
-	if len(notes) > 0 {
-		foot.rule(0, "")
-		for i, n := range notes {
-			foot.fit(1, 1+i, w-2, n.text, n.role.Style())
-		}
+	foot.rule(0, "")
+	if v.Cost != "" {
+		foot.right(w-2, 0, " "+v.Cost+"; no watch is set ", theme.Muted.Style())
+	}
+	for i, n := range notes {
+		foot.fit(1, 1+i, w-2, n.text, n.role.Style())
 	}
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
@@ -54,7 +56,8 @@ type note struct {
 	role theme.Role
 }
 
-// watchNotes are the warnings, the foreign children and what could not be read.
+// watchNotes are the warnings, the holder in full where columns were left out, the
+// foreign children, and what could not be read.
 func watchNotes(r attach.Reading, w int) []note {
 	var out []note
 	add := func(text string, role theme.Role) {
@@ -64,6 +67,9 @@ func watchNotes(r attach.Reading, w int) []note {
 	}
 	for _, warning := range r.Warnings {
 		add("WARNING: "+warning, theme.Dead)
+	}
+	if text := inFull(r); text != "" && w < allWatchColumns() {
+		add(text, theme.Text)
 	}
 	if n := len(r.Foreign); n > 0 {
 		few := r.Foreign[:min(n, 4)]
@@ -106,32 +112,64 @@ func watchInfo(p pane, v Watched, rows int) {
 	p.fit(x+3, 0, p.r.W-x-4, text, role.Style())
 }
 
-// watchColumns are drawn while there is room for them, in this order.
+// watchColumns are drawn while there is room for them, in this order. The last one
+// takes what is left of the width.
 var watchColumns = []struct {
 	title string
 	w     int
 	cell  func(r attach.Reading, p attach.Place) string
 }{
-	{"WAITS FOR", 22, func(_ attach.Reading, p attach.Place) string { return awaits(p) }},
-	{"SINCE", 8, func(r attach.Reading, p attach.Place) string { return age(r.At.Sub(p.Since)) }},
+	{"WAITS FOR", 18, func(_ attach.Reading, p attach.Place) string { return awaits(p) }},
+	{"SINCE", 7, func(r attach.Reading, p attach.Place) string { return age(r.At.Sub(p.Since)) }},
+	{"HOST", 21, func(_ attach.Reading, p attach.Place) string { return p.Host }},
 	{"SESSION", 7, func(_ attach.Reading, p attach.Place) string {
 		return fmt.Sprintf("…%05x", uint64(p.Session)&0xfffff)
 	}},
-	{"HOST", 21, func(_ attach.Reading, p attach.Place) string { return p.Host }},
-	{"TIMEOUT", 7, func(_ attach.Reading, p attach.Place) string {
-		if p.Timeout == 0 {
-			return ""
-		}
-		return p.Timeout.String()
-	}},
+	{"TIMEOUT", 7, func(_ attach.Reading, p attach.Place) string { return timeout(p) }},
 	{"LIBRARY", 12, func(_ attach.Reading, p attach.Place) string { return string(p.Family) }},
-	{"DATA", 24, func(_ attach.Reading, p attach.Place) string { return p.Data }},
+	{"DATA", 12, func(_ attach.Reading, p attach.Place) string { return p.Data }},
+}
+
+// firstWatchColumn is where they begin: after the state and the number.
+const firstWatchColumn = 28
+
+// allWatchColumns is the width from which none is left out.
+func allWatchColumns() int {
+	w := firstWatchColumn
+	for _, c := range watchColumns {
+		w += c.w + 2
+	}
+	return w
+}
+
+func timeout(p attach.Place) string {
+	if p.Timeout == 0 {
+		return ""
+	}
+	return p.Timeout.String()
+}
+
+// inFull tells everything of the first holder, for a screen that has no room for
+// all columns.
+func inFull(r attach.Reading) string {
+	hold := r.Holders()
+	if len(hold) == 0 {
+		return ""
+	}
+	p := hold[0]
+	text := fmt.Sprintf("%s holds: session 0x%x", p.Node, uint64(p.Session))
+	for _, more := range []struct{ name, value string }{{"timeout", timeout(p)}, {"library", string(p.Family)}, {"data", p.Data}} {
+		if more.value != "" {
+			text += ", " + more.name + " " + more.value
+		}
+	}
+	return text
 }
 
 func contenders(p pane, v Watched) {
 	r, g, muted := v.Reading, p.th.Glyph, theme.Muted.Style()
-	p.right(12, 0, "SEQ", muted)
-	p.put(14, 0, "STATE", muted)
+	p.put(3, 0, "STATE", muted)
+	p.right(26, 0, "SEQ", muted)
 	rows := p.r.H - 1
 	top := min(v.Top, max(len(r.Places)-rows, 0))
 	for i := top; i < len(r.Places) && i-top < rows; i++ {
@@ -139,22 +177,24 @@ func contenders(p pane, v Watched) {
 		glyph, word, style := g.Waits, "waits", theme.Waits.Style()
 		if place.Holds {
 			glyph, word, style = g.Holds, "HOLDS", theme.Holds.Style().Bold()
-			p.put(1, y, g.Holds, style)
 		}
 		seq := "-"
 		if place.Seq >= 0 {
 			seq = strconv.FormatInt(place.Seq, 10)
 		}
-		p.right(12, y, seq, theme.Text.Style())
 		if place.Intent != recipe.Exclusive {
 			word += " " + string(place.Intent)
 		}
-		p.fit(14, y, 13, glyph+" "+word, style)
+		p.fit(1, y, 14, glyph+" "+word, style)
+		p.right(26, y, seq, theme.Text.Style())
 	}
-	x := 29
-	for _, c := range watchColumns {
+	x := firstWatchColumn
+	for n, c := range watchColumns {
 		if x+c.w > p.r.W-1 {
 			break
+		}
+		if n == len(watchColumns)-1 {
+			c.w = p.r.W - 1 - x
 		}
 		p.fit(x, 0, c.w, c.title, muted)
 		for i := top; i < len(r.Places) && i-top < rows; i++ {
