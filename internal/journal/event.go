@@ -158,6 +158,11 @@ type Event struct {
 	Count     int                `json:"count,omitempty"`
 	Fired     map[string]float64 `json:"fired,omitempty"`
 	Passed    []Passed           `json:"passed,omitempty"`
+
+	// Of counters. Unsure: a server did not tell all that it has fired since the
+	// reading before. Shared: what others have had fired is counted too.
+	Unsure bool `json:"unsure,omitempty"`
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Passed is what the relays of one lock's contestants have passed on, both ways,

@@ -149,6 +149,7 @@ type Fired struct {
 	Deleted  float64            // zk_sum_node_deleted_watch_count
 	Nodes    float64            // Deleted, and those fired because the node was made or changed
 	Packets  float64            // received and sent
+	Shared   bool               // others use the servers too: what they had fired is counted
 }
 
 // HoldersBelieved lists who believes to hold the lock at path.

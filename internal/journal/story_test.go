@@ -143,6 +143,34 @@ func TestWakes_unknownRatherThanWrong(t *testing.T) {
 	})
 }
 
+// A server that did not tell, or began anew, or others that use the servers too:
+// then the growth of the sum is not what the release fired.
+func TestWakes_aSumThatIsNotOurs_isNotCharged(t *testing.T) {
+	release := func(e Event) Wake {
+		s := joined("mini", 2).
+			at(50, Event{Type: WatchEvent, Who: "c2", Op: "NodeDeleted", Node: "/l/" + name(1)}).
+			at(51, Event{Type: Queue, Lock: "/l", Nodes: nodes(2)}).at(60, e)
+		l, _ := s.state(100).Lock("/l")
+		if len(l.Wakes) != 1 || l.Wakes[0].Until.IsZero() {
+			t.Fatalf("wakes %+v", l.Wakes)
+		}
+		return l.Wakes[0]
+	}
+	unsure := fired(0, 1)
+	unsure.Unsure = true
+	if w := release(unsure); w.Server != -1 {
+		t.Errorf("unsure: %+v", w)
+	}
+	for _, counted := range []int{1, 2} {
+		shared := fired(0, counted)
+		shared.Shared = true
+		want := map[int]float64{1: 1, 2: -1}[counted]
+		if w := release(shared); w.Server != want || w.Events != 1 {
+			t.Errorf("shared, %v counted: %+v", counted, w)
+		}
+	}
+}
+
 func TestWakes_twoLocksReleasedTogetherAreToldApart(t *testing.T) {
 	s := joined("naive", 3)
 	s.at(10, Event{Type: Joined, Who: "d1", Lock: "/m", Recipe: "mini"}).

@@ -191,7 +191,7 @@ func (f *Folder) find(node string) (*lock, *Place) {
 // to it that every change of a queue that it counts was written before it.
 func (f *Folder) counters(e *Event) {
 	f.fired = Fired{
-		At: e.At, Values: e.Fired,
+		At: e.At, Values: e.Fired, Shared: e.Shared,
 		Children: e.Fired["zk_sum_node_children_watch_count"],
 		Deleted:  e.Fired["zk_sum_node_deleted_watch_count"],
 		Packets:  e.Fired["zk_packets_received"] + e.Fired["zk_packets_sent"],
@@ -218,12 +218,14 @@ func (f *Folder) counters(e *Event) {
 			}
 		}
 	}
-	if !f.base.At.IsZero() && f.stray <= 0 {
+	if !f.base.At.IsZero() && f.stray <= 0 && !e.Unsure {
 		children, deleted := f.fired.Children-f.base.Children, f.fired.Deleted-f.base.Deleted
 		if awaitsEvents(open, children, deleted, e.At) {
 			return // the wire has yet to show whose they are
 		}
-		share(open, children, deleted)
+		if c, d := seen(open); !e.Shared || c == children && d == deleted {
+			share(open, children, deleted)
+		}
 	}
 	for _, w := range open {
 		w.Until = e.At

@@ -107,7 +107,13 @@ func (o *observer) run(ctx context.Context) {
 				count.Reset(settleCount)
 			}
 		case <-count.C:
-			o.readCounters(ctx, !unread.IsZero())
+			if !o.readCounters(ctx, !unread.IsZero()) {
+				if unread.IsZero() {
+					unread = time.Now()
+				}
+				count.Reset(settleCount)
+				continue
+			}
 			unread = time.Time{}
 			count.Reset(pollCount)
 		}

@@ -23,8 +23,13 @@ type sessions struct {
 	bell   chan struct{}
 	member map[string]*zkstat.Reader // by address; only of the goroutine and counters
 	rmu    sync.Mutex                // guards member
-	fired  map[string]float64        // last counters written; of the observer's goroutine
-	passed []journal.Passed          // written with them
+
+	// Of the observer's goroutine.
+	totals *totals
+	fired  map[string]float64 // last counters written
+	passed []journal.Passed   // written with them
+	unsure bool               // as they were
+	ahead  time.Time          // since when the servers have counted more than the wire
 
 	watches atomic.Int64 // all watches at the servers, by the last reading of the counters
 
@@ -47,7 +52,7 @@ type life struct {
 
 func newSessions(l *Lab) *sessions {
 	return &sessions{
-		lab: l, bell: make(chan struct{}, 1), member: map[string]*zkstat.Reader{},
+		lab: l, bell: make(chan struct{}, 1), totals: newTotals(), member: map[string]*zkstat.Reader{},
 		alive: map[journal.SessionID]*life{}, modes: modes{said: map[string]string{}},
 	}
 }

@@ -183,8 +183,12 @@ func wakes(_ *Runner, s journal.State, lock string) (int, bool, string) {
 		return 0, false, fmt.Sprintf("the server's counters do not tell yet for the release of %s (%d on the wire)", plain.Node(w.Node), w.Events)
 	}
 	if w.Server < 0 {
-		return -1, true, fmt.Sprintf("the release of %s fired %s by the wire (%s); something else fired watches too, so the server's counters cannot tell",
-			plain.Node(w.Node), count(w.Events, "watch", "watches"), few(w.Clients))
+		n, why := -1, "something else fired watches too, or a server did not tell, so the servers' counters cannot say"
+		if s.Counters.Shared {
+			n, why = w.Events, "others use these servers too, so their counters cannot say"
+		}
+		return n, true, fmt.Sprintf("the release of %s fired %s by the wire (%s); %s",
+			plain.Node(w.Node), count(w.Events, "watch", "watches"), few(w.Clients), why)
 	}
 	n := int(w.Server)
 	return n, true, fmt.Sprintf("the release of %s fired %s by the server's counters, woke %d (%s)", plain.Node(w.Node), count(n, "watch", "watches"), len(w.Clients), few(w.Clients))

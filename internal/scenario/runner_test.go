@@ -420,3 +420,31 @@ func TestRunner_saysWhatItWaitsFor(t *testing.T) {
 		t.Errorf("it still waits for %q", text)
 	}
 }
+
+// A session that has its connection at a follower may live half a tick longer than
+// one at the server that counts.
+func TestRunner_expiredInTime_followersAreHeardLater(t *testing.T) {
+	for _, c := range []struct {
+		servers int
+		took    time.Duration
+		ok      bool
+	}{
+		{1, 2000 * time.Millisecond, false}, {1, 2001 * time.Millisecond, true},
+		{1, 2500*time.Millisecond + seeing, true}, {1, 2501*time.Millisecond + seeing, false},
+		{3, 2000 * time.Millisecond, false}, {3, 2750*time.Millisecond + seeing, true}, {3, 2751*time.Millisecond + seeing, false},
+	} {
+		r, a := rehearse(t, "step one\nsay it\n")
+		start := time.Now()
+		for i := range c.servers {
+			a.j.Append(journal.Event{At: start, By: journal.Server, Type: journal.ServerUp, Text: fmt.Sprint("s", i), Mode: "follower"})
+		}
+		a.j.Append(journal.Event{At: start, By: journal.Wire, Type: journal.SessionOpen, Who: "a", Session: 1, Timeout: 2 * time.Second, OK: true})
+		a.j.Append(journal.Event{At: start.Add(c.took), By: journal.Server, Type: journal.SessionEnded, Who: "a", Session: 1, Op: "expired"})
+		r.drain()
+		one, _ := r.state().Contestant("a")
+		one.Heard = start
+		if f := expiredInTime(r, one); f.ok != c.ok {
+			t.Errorf("%d servers, after %v: %v, want %v: %s", c.servers, c.took, f.ok, c.ok, f.is)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +68,10 @@ func splitServers(connect string) ([]string, error) {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || host == "" || strings.ContainsAny(host, " \t") {
 			return nil, fmt.Errorf("%w: servers %q: %q is not host:port", ErrOptions, connect, a)
 		}
-		addrs = append(addrs, net.JoinHostPort(host, port))
+		// One that is named twice would count for two.
+		if addr := net.JoinHostPort(host, port); !slices.Contains(addrs, addr) {
+			addrs = append(addrs, addr)
+		}
 	}
 	return addrs, nil
 }

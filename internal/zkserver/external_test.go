@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,5 +133,13 @@ func TestAsk_serverClosesWithoutAnswer(t *testing.T) {
 	}()
 	if got, err := Ask(t.Context(), l.Addr().String(), "srvr"); got != "" {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// One server named twice would be asked twice, and what it counts would count double.
+func TestSplitServers_namedTwice_isOne(t *testing.T) {
+	got, err := splitServers("a:2181, b:1,a")
+	if want := []string{"a:2181", "b:1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }
