@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -82,62 +83,97 @@ func BenchmarkDrain(b *testing.B) {
 }
 
 func benchDrain(b *testing.B, n int) {
-	ctx := context.Background()
-	servers := connectString(b)
-	clients := benchClients(b, servers, n)
-	holder := benchClients(b, servers, 1)[0]
+	clients := benchClients(b, connectString(b), n+1)
 	for b.Loop() {
 		b.StopTimer()
-		path := lockPath(b)
-		h, err := mutexOn(b, holder, path).Acquire(ctx)
-		if err != nil {
-			b.Fatal(err)
-		}
-		var wg sync.WaitGroup
-		var inside atomic.Int32
-		for _, c := range clients {
-			m := mutexOn(b, c, path)
-			wg.Go(func() {
-				h, err := m.Acquire(ctx)
-				if err != nil {
-					panic(err)
-				}
-				if inside.Add(1) != 1 {
-					panic("two holders")
-				}
-				inside.Add(-1)
-				if err := h.Release(ctx); err != nil {
-					panic(err)
-				}
-			})
-		}
-		for {
-			ps, err := queueLength(ctx, holder, path)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if ps == n+1 {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		time.Sleep(time.Second) // as the peers do: everybody waits
+		release, wait := benchQueue(b, clients, func() {})
 		b.StartTimer()
-		if err := h.Release(ctx); err != nil {
-			b.Fatal(err)
-		}
-		wg.Wait()
+		release()
+		wait()
 	}
 	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "handoffs/s")
 }
 
-func queueLength(ctx context.Context, c *Client, path string) (int, error) {
-	s, err := c.session(ctx)
+// benchQueue lines all clients but one up behind that one. Each that gets the
+// lock calls inside and releases. wait returns when all have been there.
+func benchQueue(b *testing.B, clients []*Client, inside func()) (release, wait func()) {
+	ctx := context.Background()
+	path := lockPath(b)
+	first, err := mutexOn(b, clients[0], path).Acquire(ctx)
 	if err != nil {
-		return 0, err
+		b.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var holders atomic.Int32
+	for _, c := range clients[1:] {
+		m := mutexOn(b, c, path)
+		wg.Go(func() {
+			h, err := m.Acquire(ctx)
+			if err != nil {
+				panic(err)
+			}
+			if holders.Add(1) != 1 {
+				panic("two holders")
+			}
+			inside()
+			holders.Add(-1)
+			if err := h.Release(ctx); err != nil {
+				panic(err)
+			}
+		})
+	}
+	for queueLength(b, clients[0], path) != len(clients) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // as the peers do: everybody waits
+	return func() {
+		if err := first.Release(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}, wg.Wait
+}
+
+// BenchmarkHandoff is the time from a release to the next grant while each
+// holds for 20 ms: long enough for the next in line to look at the queue.
+func BenchmarkHandoff(b *testing.B) {
+	for _, n := range []int{100, 3000} {
+		b.Run(fmt.Sprintf("waiters=%d", n), func(b *testing.B) { benchHandoff(b, n) })
+	}
+}
+
+func benchHandoff(b *testing.B, n int) {
+	clients := benchClients(b, connectString(b), n+1)
+	const measured = 90
+	var took []time.Duration
+	for b.Loop() {
+		var released time.Time // each holder in turn has it to itself
+		grants := 0
+		release, wait := benchQueue(b, clients, func() {
+			if grants++; grants > measured {
+				return // the rest of a long queue only leaves
+			}
+			took = append(took, time.Since(released))
+			time.Sleep(20 * time.Millisecond)
+			released = time.Now()
+		})
+		released = time.Now()
+		release()
+		wait()
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "us/handoff-p50")
+}
+
+func queueLength(b *testing.B, c *Client, path string) int {
+	s, err := c.session(context.Background())
+	if err != nil {
+		b.Fatal(err)
 	}
 	names, _, err := s.conn.Children(c.full(path))
-	return len(names), err
+	if err != nil {
+		b.Fatal(err)
+	}
+	return len(names)
 }
 
 func BenchmarkHold(b *testing.B) {
