@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,9 +16,14 @@ import (
 )
 
 const (
-	helperEnv  = "ZKLAB_DOCKER_TEST_HELPER"
-	afterDeath = 20 * time.Second // an engine on a busy machine takes seconds for a container
+	helperEnv    = "ZKLAB_DOCKER_TEST_HELPER"
+	sessionEnv   = "TESTCONTAINERS_SESSION_ID"
+	sessionLabel = "org.testcontainers.sessionId="
+	afterDeath   = 20 * time.Second // an engine on a busy machine takes seconds for a container
 )
+
+// newSession names what one process makes, so that it is told from what others make.
+func newSession() string { return fmt.Sprintf("zklab-%016x", rand.Uint64()) }
 
 // helper is a process that starts servers, says so, and waits to be killed.
 func helper(size string) {
@@ -38,7 +44,8 @@ func helper(size string) {
 	os.Exit(3)
 }
 
-// TestGuardian_parentDies_nothingIsLeft kills a process that runs containers.
+// TestGuardian_parentDies_nothingIsLeft kills a process that runs containers
+// without Ryuk.
 func TestGuardian_parentDies_nothingIsLeft(t *testing.T) {
 	needDocker(t)
 	for _, c := range []struct {
@@ -50,66 +57,53 @@ func TestGuardian_parentDies_nothingIsLeft(t *testing.T) {
 		{"kill9_whileTheyAreMade", "3", "starting", func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := ours(t)
-			cmd := startHelper(t, c.size, c.when)
+			cmd, session := startHelper(t, c.size, c.when, withoutRyuk)
 			if c.when == "starting" {
-				await(t, "a first container", func() bool { return len(minus(ours(t), before)) > 0 })
-			} else if n := len(minus(ours(t), before)); n < 1 {
+				await(t, session, "a first container", func() bool { return len(ours(t, session)) > 0 })
+			} else if n := len(ours(t, session)); n < 1 {
 				t.Fatalf("the test does not see the containers: %d", n)
+			}
+			if ryuk := ryuks(t, session); len(ryuk) > 0 {
+				t.Errorf("Ryuk was started: %q", ryuk)
 			}
 			if err := c.kill(cmd.Process.Pid); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
 			died := time.Now()
-			await(t, "nothing left", func() bool { return len(minus(ours(t), before)) == 0 })
+			await(t, session, "nothing left", func() bool { return len(ours(t, session)) == 0 })
 			t.Logf("nothing left after %v", time.Since(died).Round(time.Millisecond))
 		})
 	}
 }
 
-// ours are the containers and networks with our label, whoever made them.
-func ours(t *testing.T) []string {
+// ours are the containers and networks of our servers that a session of the
+// library has made. Other packages' tests have theirs at the same time.
+func ours(t *testing.T, session string) []string {
 	t.Helper()
 	var all []string
 	for _, args := range [][]string{{"ps", "-aq", "--no-trunc"}, {"network", "ls", "-q", "--no-trunc"}} {
-		out, err := exec.Command("docker", append(args, "--filter", "label=zklab.ensemble")...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, strings.Fields(string(out))...)
+		args = append(args, "--filter", "label=zklab.ensemble", "--filter", "label="+sessionLabel+session)
+		all = append(all, strings.Fields(run(t, "docker", args...))...)
 	}
 	return all
 }
 
-func minus(all, those []string) []string {
-	known := map[string]bool{}
-	for _, s := range those {
-		known[s] = true
-	}
-	var rest []string
-	for _, s := range all {
-		if !known[s] {
-			rest = append(rest, s)
-		}
-	}
-	return rest
-}
-
-func await(t *testing.T, what string, so func() bool) {
+func await(t *testing.T, session, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(afterDeath); !so(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("after %v still waiting for %s; ours are %q", afterDeath, what, ours(t))
+			t.Fatalf("after %v still waiting for %s; ours are %q", afterDeath, what, ours(t, session))
 		}
 	}
 }
 
-// startHelper runs this test binary as helper and returns when it has said line.
-func startHelper(t *testing.T, size, line string) *exec.Cmd {
+// startHelper runs this test binary as helper, in a session of its own, and returns
+// when it has said line.
+func startHelper(t *testing.T, size, line string, env ...string) (cmd *exec.Cmd, session string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), helperEnv+"="+size)
+	cmd, session = exec.Command(os.Args[0]), newSession()
+	cmd.Env = append(append(os.Environ(), helperEnv+"="+size, sessionEnv+"="+session), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -123,9 +117,9 @@ func startHelper(t *testing.T, size, line string) *exec.Cmd {
 	var said []string
 	for lines.Scan() {
 		if said = append(said, lines.Text()); lines.Text() == line {
-			return cmd
+			return cmd, session
 		}
 	}
 	t.Fatalf("the helper ended: %s", strings.Join(said, "\n"))
-	return nil
+	return nil, ""
 }

@@ -27,8 +27,10 @@
 // A guardian process reads a pipe of which we hold the other end. When we are gone,
 // however that happened, it removes our containers and networks. Ryuk,
 // testcontainers' own reaper, runs too where its image is present; it is never
-// pulled for that, because not everybody can. TESTCONTAINERS_RYUK_DISABLED=true
-// turns it off where it is present and does not work.
+// pulled for that, because not everybody can. It is reached on loopback, as our
+// servers are. TESTCONTAINERS_RYUK_DISABLED=true turns it off where it is present and
+// does not work. The tests run with it and without; where its image is not present
+// they make one of testdata/ryuk, which speaks the same protocol.
 //
 // The guardian is this program's own executable, started again: the init function
 // of this package recognises it by its environment, and does not return.

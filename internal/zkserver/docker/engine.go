@@ -32,6 +32,7 @@ const (
 	hostEnv       = "DOCKER_HOST"
 	ryukOffEnv    = "TESTCONTAINERS_RYUK_DISABLED"
 	hubPrefixEnv  = "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX"
+	ryukHostEnv   = "TESTCONTAINERS_HOST_OVERRIDE"
 )
 
 // openEngine returns a client of an engine that answers. The error is one line.
@@ -144,6 +145,13 @@ func setUpTestcontainers(ctx context.Context, api *client.Client) {
 		}
 		if there, err := present(ctx, api, image); err != nil || !there {
 			os.Setenv(ryukOffEnv, "true")
+			return
+		}
+		// Our servers' ports are published on loopback, so Ryuk's is reached there too.
+		// The library would take a machine that looks like a container for one, and
+		// wait for Ryuk at its gateway until the start fails.
+		if os.Getenv(ryukHostEnv) == "" {
+			os.Setenv(ryukHostEnv, "127.0.0.1")
 		}
 	})
 }
