@@ -12,11 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"zklab/internal/locktest"
 	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 )
 
-// binary is the program under test, built as a user builds it.
+// binary is the program under test, built as a user builds it who wants this backend.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -30,8 +31,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func build(*zkserver.Ensemble) {
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+// backend is where the tests' ZooKeeper comes from. The program is told to take the
+// same, or it would find the containers of docker-compose.yml that another package's
+// tests take away again.
+var backend string
+
+func build(e *zkserver.Ensemble) {
+	backend = e.Backend()
+	args := append([]string{"build", "-o", binary}, locktest.BuildFlags()...)
+	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("go build: %v\n%s", err, out))
 	}
 }
@@ -55,9 +63,12 @@ func newProgram(t *testing.T) *program {
 func (p *program) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	for _, e := range os.Environ() {
-		if name, _, _ := strings.Cut(e, "="); name != "TMPDIR" && (name == "ZKLAB_BACKEND" || !strings.HasPrefix(name, "ZKLAB_")) {
+		if name, _, _ := strings.Cut(e, "="); name != "TMPDIR" && !strings.HasPrefix(name, "ZKLAB_") {
 			cmd.Env = append(cmd.Env, e)
 		}
+	}
+	if backend != zkserver.External {
+		cmd.Env = append(cmd.Env, "ZKLAB_BACKEND="+backend)
 	}
 	cmd.Env = append(cmd.Env, "TMPDIR="+p.tmp, p.mark)
 	return cmd

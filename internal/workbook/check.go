@@ -140,6 +140,7 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 	}
 	// Nobody debugs this binary, and without that part it is linked in half the time.
 	args := []string{"test", "-count=1", "-vet=off", "-ldflags=-s -w", "-timeout", testTimeLimit.String(), "-overlay", file}
+	args = append(args, locktest.BuildFlags()...)
 	args = append(args, run.Args...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./exercises/"+slug)...)
 	cmd.Dir = root

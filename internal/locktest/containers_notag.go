@@ -1,0 +1,5 @@
+//go:build !docker
+
+package locktest
+
+const canContain = false
