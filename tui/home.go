@@ -20,8 +20,8 @@ func atHome() []deed {
 		}
 	}
 	return []deed{
-		{key: bind("↑↓", "choose", "down"), help: "Chooses the next lesson or demo.", now: always, do: move(1)},
-		{key: bind("", "", "up"), help: "Chooses the one before.", now: always, do: move(-1)},
+		{key: bind("↑↓", "choose", "down", "pgdown"), help: "Chooses the next lesson or demo.", now: always, do: move(1)},
+		{key: bind("", "", "up", "pgup"), help: "Chooses the one before.", now: always, do: move(-1)},
 		{key: bind("tab", "lessons/demos", "tab", "left", "right"), help: "Goes from the lessons to the demos and back.",
 			now: always, do: func(m *model) tea.Cmd {
 				if lessons := len(m.o.Home.View.Lessons); m.rung < lessons && len(m.o.Home.View.Demos) > 0 {

@@ -15,7 +15,9 @@ type deed struct {
 	// now says whether the key works at this moment, and what the key line calls
 	// it; empty: the binding's own help.
 	now func(m *model) (works bool, label string)
-	do  func(m *model) tea.Cmd
+	// name is what the key line calls the key itself; nil: as the binding does.
+	name func(m *model) string
+	do   func(m *model) tea.Cmd
 }
 
 func bind(label, does string, keys ...string) key.Binding {
@@ -117,6 +119,9 @@ func (m *model) keyLine() view.Keys {
 			label = h.Desc
 		}
 		k := view.Key{Key: h.Key, Does: label}
+		if d.name != nil {
+			k.Key = d.name(m)
+		}
 		if h.Key == "?" || h.Key == "q" {
 			keys.Always = append(keys.Always, k)
 			continue

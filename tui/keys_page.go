@@ -45,7 +45,7 @@ func pausing(scenario bool) []deed {
 	back := func(d time.Duration) func(*model) tea.Cmd {
 		return func(m *model) tea.Cmd { return m.scrub(d) }
 	}
-	return []deed{
+	all := []deed{
 		pauses,
 		{key: bind("←→", "scrub", "left"), help: "Steps one second back, through the last minute.", now: always, do: back(-time.Second)},
 		{key: bind("", "", "right"), help: "Steps one second forward again.", now: isStill, do: back(time.Second)},
@@ -54,6 +54,12 @@ func pausing(scenario bool) []deed {
 		{key: bind("", "", "end", "esc"), help: "Returns to the present.", now: isStill,
 			do: func(m *model) tea.Cmd { m.goOn(); return nil }},
 	}
+	if scenario { // page up and page down mean its steps
+		return all
+	}
+	return append(all,
+		deed{key: bind("", "", "pgup"), help: "Steps ten seconds back.", now: always, do: back(-10 * time.Second)},
+		deed{key: bind("", "", "pgdown"), help: "Steps ten seconds forward again.", now: isStill, do: back(10 * time.Second)})
 }
 
 // common are the keys of every page.

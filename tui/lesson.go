@@ -19,7 +19,7 @@ type study struct {
 
 func drawLesson(m *model, f view.Frame) string {
 	l := m.o.Lesson
-	if w := view.LessonText(m.w, m.h); m.study.prose.Width != w {
+	if w := view.LessonText(m.w, m.h, m.big); m.study.prose.Width != w {
 		prose, err := view.SetProse(l.Markdown, w)
 		if err != nil {
 			f.Notice = err.Error()

@@ -110,8 +110,6 @@ func (m *model) take(msg eventsMsg) tea.Cmd {
 		m.seq += msg.missed
 	}
 	m.live, m.trace, m.steps = msg.state, msg.trace, msg.steps
-	if m.reel != nil {
-		m.reel.take(msg.events)
-	}
+	m.marks = append(m.marks, marksIn(msg.events)...)
 	return m.listen(msg.at)
 }

@@ -52,6 +52,7 @@ type model struct {
 	seq    int64
 	told   *plain.Printer // used by one listen at a time
 	lines  []view.Line
+	marks  []mark        // steps and failed expectations, oldest first
 	tracer *trace.Tracer // used by one listen at a time
 	trace  trace.Trace
 	moving motions
@@ -193,10 +194,11 @@ func (m *model) frame() view.Frame {
 	}
 	switch {
 	case m.reel != nil:
-		m.reel.frame(&f)
+		m.reel.frame(&f, m.marks)
 		f.Motion = m.moving.shown(m.o.Now())
 	case m.still:
 		f.Clock = view.Paused
+		f.Steps = m.stepsThen(now)
 	default:
 		f.Motion = m.moving.shown(now)
 	}

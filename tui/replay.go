@@ -18,13 +18,13 @@ type reel struct {
 	since      time.Time // when the moment was last brought up to date
 	playing    bool
 	speed      int // index into speeds
-	marks      []mark
 }
 
-// mark is a step or an expectation in a recorded journal.
+// mark is a step, or an expectation that failed.
 type mark struct {
 	at   time.Time
 	text string
+	step bool
 }
 
 var speeds = []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16}
@@ -39,13 +39,15 @@ func (m *model) rewind() {
 	m.still, m.wanted, m.shownAt, m.from = true, start, start, end
 }
 
-// take remembers the marks among events.
-func (r *reel) take(events []journal.Event) {
+// marksIn are the marks among events.
+func marksIn(events []journal.Event) []mark {
+	var out []mark
 	for _, e := range events {
 		if e.Type == journal.Step || e.Type == journal.Expect && !e.OK {
-			r.marks = append(r.marks, mark{e.At, e.Text})
+			out = append(out, mark{e.At, e.Text, e.Type == journal.Step})
 		}
 	}
+	return out
 }
 
 // moved brings the moment up to date and says whether it changed.
@@ -69,14 +71,14 @@ func (r *reel) next(now time.Time) time.Time {
 	return now.Add(barTick)
 }
 
-func (r *reel) frame(f *view.Frame) {
+func (r *reel) frame(f *view.Frame, marks []mark) {
 	f.Clock = view.Paused
 	if r.playing {
 		f.Clock = view.Replay
 	}
 	f.Speed = speeds[r.speed]
 	f.Reel = &view.Reel{Start: r.start, End: r.end}
-	for _, m := range r.marks {
+	for _, m := range marks {
 		f.Reel.Marks = append(f.Reel.Marks, m.at)
 		if !m.at.After(f.Now) {
 			f.Reel.Mark = m.text
@@ -114,11 +116,15 @@ func (m *model) jump(to time.Time) tea.Cmd {
 
 // jumpMark goes to the n-th mark from here.
 func (m *model) jumpMark(n int) tea.Cmd {
-	at := make([]time.Time, len(m.reel.marks))
-	for i, k := range m.reel.marks {
+	return m.jump(neighbour(m.markTimes(), m.reel.at, n, m.reel.start, m.reel.end))
+}
+
+func (m *model) markTimes() []time.Time {
+	at := make([]time.Time, len(m.marks))
+	for i, k := range m.marks {
 		at[i] = k.at
 	}
-	return m.jump(neighbour(at, m.reel.at, n, m.reel.start, m.reel.end))
+	return at
 }
 
 // jumpLine goes to the moment of the next line told, or of the one before.
@@ -161,8 +167,11 @@ func replaying() []deed {
 	return []deed{
 		{key: bind("space", "play", "space", "p"), help: "Plays on, or holds the picture still.",
 			now: func(m *model) (bool, string) {
-				if m.reel.playing {
+				switch {
+				case m.reel.playing:
 					return true, "pause"
+				case !m.reel.at.Before(m.reel.end):
+					return true, "play again"
 				}
 				return true, ""
 			},

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,15 +27,38 @@ type Script interface {
 // scenario are the keys that run a scenario.
 func scenario() []deed {
 	return []deed{
-		{key: bind("space", "step", "space", "enter", "."), help: "Runs the scenario's next step.", now: stepReady, do: runStep},
-		{key: bind("", "", "pgdown"), help: "A clicker's key: the next step, except where it moves down a text.",
+		{key: bind("space", "step", "space", "enter", "."), help: "Runs the scenario's next step; from the past, returns to the present first.",
+			now: func(m *model) (bool, string) {
+				if m.still {
+					return true, "go on"
+				}
+				return stepReady(m)
+			},
+			do: func(m *model) tea.Cmd {
+				if m.still {
+					m.goOn()
+					return nil
+				}
+				return runStep(m)
+			}},
+		{key: bind("", "", "pgdown"), help: "A clicker's key: the next step; in the past, forward to the next one that was.",
 			now: func(m *model) (bool, string) {
 				ready, _ := stepReady(m)
-				return ready && (m.page.name != PageLesson || m.study.acting), ""
-			}, do: runStep},
+				return (ready || m.still) && !m.reads(), ""
+			},
+			do: func(m *model) tea.Cmd {
+				if m.still {
+					return m.lookOn()
+				}
+				return runStep(m)
+			}},
+		{key: bind("", "", "pgup"), help: "A clicker's key: back to how it was when the step began, and the one before.",
+			now: func(m *model) (bool, string) { return len(m.marks) > 0 && !m.reads(), "" },
+			do:  func(m *model) tea.Cmd { return m.lookBack() }},
 		{key: bind("1-9", "predict", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 			help: "Answers the question with your prediction.",
 			now:  func(m *model) (bool, string) { return m.asked(), "" },
+			name: func(m *model) string { return fmt.Sprintf("1-%d", len(m.steps.Choices)) },
 			do: func(m *model) tea.Cmd {
 				n, err := strconv.Atoi(m.pressed)
 				if err != nil || n > len(m.steps.Choices) {
@@ -42,6 +67,53 @@ func scenario() []deed {
 				return m.act("answer", 0, func(ctx context.Context) error { return m.o.Script.Answer(ctx, n) })
 			}},
 	}
+}
+
+// reads says whether a text has the keys that turn pages.
+func (m *model) reads() bool { return m.page.name == PageLesson && !m.study.acting }
+
+// lookBack shows how it was at the mark before the moment shown.
+func (m *model) lookBack() tea.Cmd {
+	if !m.still {
+		m.hold()
+	}
+	first := m.marks[0].at
+	return m.lookAt(neighbour(m.markTimes(), m.wanted, -1, first, m.from))
+}
+
+// lookOn shows how it was at the mark after the moment shown; after the last one
+// it returns to the present.
+func (m *model) lookOn() tea.Cmd {
+	to := neighbour(m.markTimes(), m.wanted, 1, m.from, m.from)
+	if !to.Before(m.from) {
+		m.goOn()
+		return nil
+	}
+	return m.lookAt(to)
+}
+
+// lookAt shows a moment of the past.
+func (m *model) lookAt(t time.Time) tea.Cmd {
+	if oldest, _ := m.o.Source.Bounds(); t.Before(oldest) {
+		t = oldest
+	}
+	m.wanted = t
+	return m.fetch()
+}
+
+// stepsThen is the narration of a moment of the past: which step it was in.
+func (m *model) stepsThen(t time.Time) *view.Steps {
+	if m.steps == nil {
+		return nil
+	}
+	then := view.Steps{Of: m.steps.Of, Text: "before the first step"}
+	for _, k := range m.marks {
+		if k.step && !k.at.After(t) {
+			then.At++
+			then.Text = "this was the step: " + k.text
+		}
+	}
+	return &then
 }
 
 func stepReady(m *model) (bool, string) {

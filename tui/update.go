@@ -121,6 +121,9 @@ func (m *model) scrub(d time.Duration) tea.Cmd {
 	if floor := m.from.Add(-scrubSpan); floor.After(oldest) {
 		oldest = floor
 	}
+	if m.wanted.Before(oldest) { // a mark from before the span
+		oldest = m.wanted
+	}
 	to := m.wanted.Add(d)
 	if to.Before(oldest) {
 		to = oldest
@@ -167,9 +170,20 @@ func (m *model) hold() {
 // goOn follows the events again.
 func (m *model) goOn() { m.still = false }
 
+// click chooses the contestant whose name stands nearest in the line clicked on.
 func (m *model) click(at tea.Mouse) {
-	if id := view.QueueRowAt(m.frame(), m.w, m.h, at.Y); id != "" && m.page.selects {
-		m.choice = id
+	if !m.page.selects {
+		return
+	}
+	s, _ := m.state()
+	var names []string
+	for i := range s.Contestants {
+		if s.Contestants[i].Lock == m.lock() {
+			names = append(names, s.Contestants[i].Who)
+		}
+	}
+	if who := view.NameAt(m.drawn, at.X, at.Y, names); who != "" {
+		m.choice = who
 	}
 }
 

@@ -138,6 +138,19 @@ func eventRows(h int, steps int) int {
 	}
 }
 
+// BigTimelinePage is TimelinePage for a projector: one outage, spread, and what
+// followed it.
+func BigTimelinePage(w, h, steps int) Timeline {
+	t := Timeline{Frame: Around(w, h, steps)}
+	rest := t.Body
+	if rest.H >= 20 {
+		rest.top(1)
+	}
+	t.Outages = []Rect{rest.top(min(15, rest.H))}
+	t.Facts = rest
+	return t
+}
+
 // Timeline is the page of what follows a kill -9, a SIGSTOP, and a network's end.
 type Timeline struct {
 	Frame
@@ -202,15 +215,22 @@ type Stack struct {
 	Events Rect // empty on low screens
 }
 
+// BigStackPage is StackPage for a projector: without the events.
+func BigStackPage(w, h int, steps int, foot int) Stack { return stack(w, h, steps, foot, false) }
+
 // StackPage lays out a stack with a foot of n rows.
 func StackPage(w, h int, steps int, foot int) Stack {
+	return stack(w, h, steps, foot, h >= 20 && !(steps > 0 && h < 30))
+}
+
+func stack(w, h, steps, foot int, events bool) Stack {
 	s := Stack{Frame: Around(w, h, steps)}
 	rest := s.Body
 	s.Info = rest.top(1)
 	if h >= 20 {
 		rest.top(1)
 	}
-	if h >= 20 && !(steps > 0 && h < 30) {
+	if events {
 		s.Events = rest.bottom(eventRows(h, steps))
 	}
 	s.Foot = rest.bottom(min(foot, rest.H/2))
@@ -234,6 +254,23 @@ func LessonPage(w, h int, steps int, outcome int) Lesson {
 	}
 	l.Live = rest.right(max(w*45/100, 30))
 	l.Middle = rest.right(1)
+	l.Text = rest
+	return l
+}
+
+// BigLessonPage is LessonPage for a projector: the text alone, or the live queue
+// alone.
+func BigLessonPage(w, h int, steps int, outcome int, reading bool) Lesson {
+	l := Lesson{Frame: Around(w, h, steps)}
+	rest := l.Body
+	if outcome > 0 {
+		l.Outcome = rest.bottom(min(outcome, rest.H/2))
+	}
+	if !reading {
+		l.Live = rest
+		return l
+	}
+	rest.W = min(rest.W, 100) // longer lines are hard to read
 	l.Text = rest
 	return l
 }

@@ -54,12 +54,12 @@ func (c *canvas) String() string {
 		if y > 0 {
 			b.WriteByte('\n')
 		}
-		c.line(&b, c.cells[y*c.w:(y+1)*c.w])
+		c.write(&b, c.cells[y*c.w:(y+1)*c.w])
 	}
 	return b.String()
 }
 
-func (c *canvas) line(b *strings.Builder, cells []cell) {
+func (c *canvas) write(b *strings.Builder, cells []cell) {
 	var now theme.Style
 	for _, at := range cells {
 		if at.cont {
@@ -86,20 +86,34 @@ func (c *canvas) line(b *strings.Builder, cells []cell) {
 // pane is a window on a canvas: its own origin, and nothing is drawn outside.
 type pane struct {
 	*canvas
-	r layout.Rect
+	r    layout.Rect // its height in rows of its own, which may be spread
+	wide int         // lines of the canvas for each row less one
 }
 
 func (c *canvas) pane(r layout.Rect) pane {
 	r.W = max(min(r.W, c.w-r.X), 0)
 	r.H = max(min(r.H, c.h-r.Y), 0)
-	return pane{c, r}
+	return pane{c, r, 0}
 }
+
+// spread leaves an empty line below each row, when asked to and when so many rows
+// have the room.
+func (p pane) spread(big bool, rows int) pane {
+	if !big || p.wide > 0 || p.r.H < 2*rows-1 {
+		return p
+	}
+	p.r.H, p.wide = (p.r.H+1)/2, 1
+	return p
+}
+
+// line is the canvas's line of row y.
+func (p pane) line(y int) int { return p.r.Y + y*(1+p.wide) }
 
 // sub returns the part of p at x, y of the given size.
 func (p pane) sub(x, y, w, h int) pane {
 	w = max(min(w, p.r.W-x), 0)
 	h = max(min(h, p.r.H-y), 0)
-	return pane{p.canvas, layout.Rect{X: p.r.X + x, Y: p.r.Y + y, W: w, H: h}}
+	return pane{p.canvas, layout.Rect{X: p.r.X + x, Y: p.line(y), W: w, H: h}, p.wide}
 }
 
 // put writes text from x, y on and returns the x behind it. What does not fit
@@ -113,7 +127,7 @@ func (p pane) put(x, y int, text string, s theme.Style) int {
 			if x >= p.r.W {
 				return x
 			}
-			p.set(p.r.X+x, p.r.Y+y, text[i:i+1], 1, s)
+			p.set(p.r.X+x, p.line(y), text[i:i+1], 1, s)
 			x++
 		}
 		return x
@@ -130,7 +144,7 @@ func (p pane) put(x, y int, text string, s theme.Style) int {
 			break
 		}
 		if x >= 0 {
-			p.set(p.r.X+x, p.r.Y+y, glyph, min(width, 2), s)
+			p.set(p.r.X+x, p.line(y), glyph, min(width, 2), s)
 		}
 		x += width
 	}
@@ -183,6 +197,7 @@ func (p pane) rule(y int, title string) {
 
 // bar draws a vertical line through the pane.
 func (p pane) bar(x int) {
+	p.r.H, p.wide = (p.r.H-1)*(1+p.wide)+1, 0 // between its rows, too
 	for y := range p.r.H {
 		p.put(x, y, p.th.Glyph.Bar, theme.Muted.Style())
 	}
@@ -193,7 +208,7 @@ func (p pane) restyle(y int, with func(theme.Style) theme.Style) {
 	if y < 0 || y >= p.r.H {
 		return
 	}
-	row := p.cells[(p.r.Y+y)*p.w+p.r.X:]
+	row := p.cells[p.line(y)*p.w+p.r.X:]
 	for i := range p.r.W {
 		row[i].style = with(row[i].style)
 	}

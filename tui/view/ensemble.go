@@ -17,10 +17,10 @@ func Ensemble(f Frame, chosen, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, stepRows(f, w), 0)
+	at := f.stack(w, h, 0)
 	c := page(f, w, h, th, at.Frame)
 	quorum(c.pane(at.Info), f)
-	servers(c.pane(at.Main), f, chosen)
+	servers(c.pane(at.Main).spread(f.Big, 2*len(f.State.Servers)), f, chosen)
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}

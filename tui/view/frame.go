@@ -88,6 +88,14 @@ type Fire struct {
 	Landed   bool    // it has arrived
 }
 
+// stack lays out a stacked page with a foot of n rows.
+func (f Frame) stack(w, h, foot int) layout.Stack {
+	if f.Big {
+		return layout.BigStackPage(w, h, stepRows(f, w), foot)
+	}
+	return layout.StackPage(w, h, stepRows(f, w), foot)
+}
+
 // page starts a page: header, key line and narration are drawn, the body is
 // left to the caller.
 func page(f Frame, w, h int, th theme.Theme, at layout.Frame) *canvas {
@@ -95,7 +103,7 @@ func page(f Frame, w, h int, th theme.Theme, at layout.Frame) *canvas {
 	header(c.pane(at.Header), f)
 	keyLine(c.pane(at.Keys), f)
 	if f.Steps != nil {
-		steps(c.pane(at.Steps), *f.Steps)
+		steps(c.pane(at.Steps), f.narration())
 	}
 	return c
 }

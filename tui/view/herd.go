@@ -80,6 +80,10 @@ func herdSide(p pane, f Frame, l *journal.LockState, most int) {
 	if l.Recipe == "naive" {
 		title, role = "NAIVE: watch the parent", theme.Dead
 	}
+	if f.Big {
+		herdBig(p, f, l, most, title, role)
+		return
+	}
 	p.fit(1, 0, p.r.W-2, title, role.Style().Bold())
 	p.fit(1, 1, p.r.W-2, herdWatches(l), theme.Text.Style())
 	herdRelease(p.sub(0, 3, p.r.W, 3), f, l, role)
@@ -87,6 +91,20 @@ func herdSide(p pane, f Frame, l *journal.LockState, most int) {
 	chart := p.sub(0, 8, p.r.W, p.r.H-10)
 	herdChart(chart, l, most, role)
 	herdTotals(p.sub(0, p.r.H-2, p.r.W, 2), f, l)
+}
+
+// herdBig is a side for a projector: whom the last release woke, and the bars.
+func herdBig(p pane, f Frame, l *journal.LockState, most int, title string, role theme.Role) {
+	p = p.spread(true, 4)
+	p.fit(1, 0, p.r.W-2, title, role.Style().Bold())
+	text := "nobody has released yet"
+	if k := len(l.Wakes); k > 0 {
+		n, _ := wakes(l.Wakes[k-1])
+		text = fmt.Sprintf("%d of %d re-read the queue", n, max(len(l.Queue), n))
+	}
+	p.fit(1, 1, p.r.W-2, text, role.Style().Bold())
+	herdChart(p.sub(0, 2, p.r.W, p.r.H-3), l, most, role)
+	herdTotals(p.sub(0, p.r.H-1, p.r.W, 1), f, l)
 }
 
 // herdWatches tells what the members watch at this moment.

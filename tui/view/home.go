@@ -45,9 +45,9 @@ func HomePage(f Frame, v Home, chosen, w, h int, th theme.Theme) string {
 	at := layout.HomePage(w, h)
 	f.Steps, f.Clock = nil, Timeless
 	c := page(f, w, h, th, at.Frame)
-	ladder(c.pane(at.Ladder), v, chosen)
+	ladder(c.pane(at.Ladder).spread(f.Big, 4), v, chosen)
 	c.pane(at.Middle).bar(0)
-	demos(c.pane(at.Demos), v, chosen)
+	demos(c.pane(at.Demos).spread(f.Big, 4+len(v.Demos)), v, chosen)
 	return c.done(f)
 }
 

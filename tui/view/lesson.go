@@ -28,7 +28,16 @@ type Outcome struct {
 }
 
 // LessonText returns the width of a lesson's text on a screen of w by h.
-func LessonText(w, h int) int { return max(layout.LessonPage(w, h, 0, 0).Text.W-2, 8) }
+func LessonText(w, h int, big bool) int {
+	return max(lessonLayout(Frame{Big: big}, w, h, 0, true).Text.W-2, 8)
+}
+
+func lessonLayout(f Frame, w, h, outcome int, reading bool) layout.Lesson {
+	if f.Big {
+		return layout.BigLessonPage(w, h, stepRows(f, w), outcome, reading)
+	}
+	return layout.LessonPage(w, h, stepRows(f, w), outcome)
+}
 
 // LessonPage draws a lesson.
 func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
@@ -36,24 +45,34 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	f.Page = fmt.Sprintf("lesson %d of %d", l.Number, l.Of)
-	room := layout.LessonPage(w, h, stepRows(f, w), h).Outcome.H
+	room := lessonLayout(f, w, h, h, l.Reading).Outcome.H
 	says := learnt(l, w-2, room)
-	at := layout.LessonPage(w, h, stepRows(f, w), len(says))
+	at := lessonLayout(f, w, h, len(says), l.Reading)
 	c := page(f, w, h, th, at.Frame)
-	text := c.pane(at.Text)
-	where := l.Prose.where(l.Top, text.r.H-2, th.Glyph)
-	text.fit(1, 0, text.r.W-3-width(where), l.Title, focus(l.Reading))
-	text.right(text.r.W-1, 0, where, theme.Muted.Style())
-	l.Prose.draw(text.sub(0, 2, text.r.W, text.r.H-2), l.Top)
+	if !at.Text.Empty() {
+		lessonText(c.pane(at.Text), l)
+	}
 	c.pane(at.Middle).bar(0)
-	live := c.pane(at.Live)
-	t := newTable(f)
-	live.fit(1, 0, live.r.W-2, fmt.Sprintf("LIVE  %s  %d in line", path.Base(f.Lock), len(t.lock.Queue)), focus(!l.Reading))
-	drawTable(live.sub(0, 1, live.r.W, live.r.H-1), f, t)
+	if !at.Live.Empty() {
+		lessonLive(c.pane(at.Live), f, l)
+	}
 	if !at.Outcome.Empty() {
 		drawLearnt(c.pane(at.Outcome), says)
 	}
 	return c.done(f)
+}
+
+func lessonText(text pane, l Lesson) {
+	where := l.Prose.where(l.Top, text.r.H-2, text.th.Glyph)
+	text.fit(1, 0, text.r.W-3-width(where), l.Title, focus(l.Reading))
+	text.right(text.r.W-1, 0, where, theme.Muted.Style())
+	l.Prose.draw(text.sub(0, 2, text.r.W, text.r.H-2), l.Top)
+}
+
+func lessonLive(live pane, f Frame, l Lesson) {
+	t := newTable(f)
+	live.fit(1, 0, live.r.W-2, fmt.Sprintf("LIVE  %s  %d in line", path.Base(f.Lock), len(t.lock.Queue)), focus(!l.Reading))
+	drawTable(live.sub(0, 1, live.r.W, live.r.H-1), f, t)
 }
 
 // focus is how the title of a pane looks.

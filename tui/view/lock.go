@@ -18,11 +18,16 @@ func ReadWrite(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, stepRows(f, w), 4)
+	foot, sentence := 4, "a reader watches the writer before it, a writer its neighbour"
+	if f.Big {
+		g := th.Glyph
+		foot, sentence = 2, fmt.Sprintf("%s holds, shared   %s holds, exclusive   %s waits", g.Shade, g.Full, g.WaitLine)
+	}
+	at := f.stack(w, h, foot)
 	c := page(f, w, h, th, at.Frame)
 	t := newTable(f)
-	says(c.pane(at.Info), f.Lock, "a reader watches the writer before it, a writer its neighbour")
-	rwLanes(c.pane(at.Main), f, t)
+	says(c.pane(at.Info), f.Lock, sentence)
+	rwLanes(c.pane(at.Main).spread(f.Big, 2+len(t.lock.Queue)), f, t) // those who left give way
 	rwFoot(c.pane(at.Foot), t)
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
@@ -160,9 +165,12 @@ func fate(p pane, y int, a axis, now time.Time, c *journal.ContestantState) {
 func rwFoot(p pane, t table) {
 	g := p.th.Glyph
 	p.rule(0, "")
-	x := p.put(1, 1, g.Shade+" holds (shared)   ", theme.Reader.Style())
-	x = p.put(x, 1, g.Full+" holds (exclusive)   ", theme.Writer.Style())
-	p.put(x, 1, g.WaitLine+" waiting", theme.Waits.Style())
+	if p.r.H > 2 {
+		x := p.put(1, 1, g.Shade+" holds (shared)   ", theme.Reader.Style())
+		x = p.put(x, 1, g.Full+" holds (exclusive)   ", theme.Writer.Style())
+		p.put(x, 1, g.WaitLine+" waiting", theme.Waits.Style())
+		p = p.sub(0, 1, p.r.W, p.r.H-1)
+	}
 	readers, writer := 0, "none"
 	var queue []string
 	for _, r := range t.rows {
@@ -185,7 +193,7 @@ func rwFoot(p pane, t table) {
 	if line == "" {
 		line = "empty"
 	}
-	p.fit(1, 2, p.r.W-2, fmt.Sprintf("readers inside: %d   writer inside: %s   queue: %s", readers, writer, line), theme.Text.Style())
+	p.fit(1, 1, p.r.W-2, fmt.Sprintf("readers inside: %d   writer inside: %s   queue: %s", readers, writer, line), theme.Text.Style())
 }
 
 // Semaphore draws the leases of a semaphore: each permit with who has it, then
@@ -194,7 +202,7 @@ func Semaphore(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, stepRows(f, w), 0)
+	at := f.stack(w, h, 0)
 	c := page(f, w, h, th, at.Frame)
 	t := newTable(f)
 	taken := 0
@@ -205,7 +213,7 @@ func Semaphore(f Frame, w, h int, th theme.Theme) string {
 	}
 	says(c.pane(at.Info), f.Lock, fmt.Sprintf("%d of %s taken, %d waiting: the lowest numbers hold",
 		taken, plural(t.lock.Permits, "lease", "leases"), len(t.lock.Queue)-taken))
-	leases(c.pane(at.Main), f, t)
+	leases(c.pane(at.Main).spread(f.Big, 2+max(len(t.rows), t.lock.Permits)), f, t)
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}

@@ -134,7 +134,7 @@ Now break it. Kill the holder and see who wakes. 排他制御は難しい。
 
 func drawLesson(o view.Outcome, hint string) drawn {
 	return func(f view.Frame, w, h int, th theme.Theme) string {
-		prose, err := view.SetProse(markdown, view.LessonText(w, h))
+		prose, err := view.SetProse(markdown, view.LessonText(w, h, false))
 		if err != nil {
 			panic(err)
 		}
@@ -249,4 +249,80 @@ func TestTextPages_everySize(t *testing.T) {
 	sweep(t, func(f view.Frame, w, h int, th theme.Theme) string {
 		return view.Help(f, make([]view.HelpLine, 50), 1, w, h, th)
 	}, f)
+}
+
+// Big mode does something on every page: nobody goes missing, and there is space
+// between those who stand below each other.
+func TestBig_everyPage_spreadsItsRows(t *testing.T) {
+	home := func(f view.Frame, w, h int, th theme.Theme) string {
+		return view.HomePage(f, view.Home{Lessons: []view.Rung{{Number: "01", Title: "amber"}, {Number: "02", Title: "basil"}}}, 0, w, h, th)
+	}
+	for name, c := range map[string]struct {
+		draw drawn
+		f    view.Frame
+		rows []string // names that stand below each other
+	}{
+		"queue":     {view.Queue, frame(fixture.Queue(), 42.3), []string{"amber", "basil", "coral", "delta", "ember"}},
+		"readwrite": {view.ReadWrite, shared("rw", fixture.ReadWrite(), 30), []string{"read ", "read ", "write", "read "}},
+		"semaphore": {view.Semaphore, shared("sem", fixture.Pool(3, 5), 6.5), []string{"amber", "basil", "coral"}},
+		"zombie":    {view.Zombie, shared("zombie", fixture.Zombie(true), 9.5), []string{"amber", "basil"}},
+		"ensemble":  {drawEnsemble(1), frame(fixture.Ensemble(), 7), []string{"1 ", "2 ", "3 "}},
+		"sequence":  {view.Sequence, frame(fixture.Queue(), 42.3), []string{"◀─", "──"}},
+		"timeline":  {view.Timeline, frame(fixture.KillAndStop(), 40), []string{"process", "tcp conn", "session", "znode", "next holder"}},
+		"herd":      {view.Herd, frame(fixture.Herd(9, 4), 100), []string{"NAIVE", "re-read", "#1", "#2"}},
+		"watch":     {drawWatch(watched()), watchFrame(), []string{"  41  ", "  42  ", "  43  ", "  44  "}},
+		"home":      {home, view.Frame{}, []string{"amber", "basil"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range sizes {
+				c.f.Big = true
+				picture := ansi.Strip(c.draw(c.f, size[0], size[1], looks["mono"]))
+				last := -2
+				for _, row := range c.rows {
+					at := lineWith(picture, row, last+1)
+					if at < last+2 {
+						t.Fatalf("%v: %q stands in line %d, the one above it in line %d:\n%s", size, row, at, last, picture)
+					}
+					last = at
+				}
+			}
+		})
+	}
+}
+
+// lineWith is the number of the first line from on that has the text, -1: none.
+func lineWith(picture, text string, from int) int {
+	for i, l := range strings.Split(picture, "\n") {
+		if i >= from && i > 1 && strings.Contains(l, text) {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestBig_lesson_isTheTextAloneOrTheQueueAlone(t *testing.T) {
+	for _, reading := range []bool{true, false} {
+		f := frame(fixture.Queue(), 42.3)
+		f.Big = true
+		prose, err := view.SetProse(markdown, view.LessonText(80, 24, true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := ansi.Strip(view.LessonPage(f, view.Lesson{Number: 6, Of: 18, Title: "Call the next", Prose: prose, Reading: reading}, 80, 24, looks["mono"]))
+		if strings.Contains(out, "You have all the parts now") != reading || strings.Contains(out, "LIVE") == reading {
+			t.Errorf("reading %v:\n%s", reading, out)
+		}
+	}
+}
+
+func TestNameAt_findsTheWordNearest(t *testing.T) {
+	const picture = "head\n ▶ amber  日本 basil  (coral) delta: waits\n"
+	for _, c := range []struct {
+		x, y int
+		want string
+	}{{0, 1, "amber"}, {4, 1, "amber"}, {16, 1, "basil"}, {25, 1, "coral"}, {40, 1, "delta"}, {4, 0, ""}, {4, 9, ""}, {4, -1, ""}} {
+		if got := view.NameAt(picture, c.x, c.y, []string{"amber", "basil", "coral", "delta"}); got != c.want {
+			t.Errorf("at %d,%d: %q, want %q", c.x, c.y, got, c.want)
+		}
+	}
 }

@@ -1,6 +1,11 @@
 package view
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
 	"zklab/internal/journal"
 )
 
@@ -35,18 +40,36 @@ func QueueNext(f Frame, n int) string {
 	return t.rows[min(max(i, 0), len(t.rows)-1)].id()
 }
 
-// QueueRowAt returns which row is drawn in line y of the queue page, empty when
-// none is.
-func QueueRowAt(f Frame, w, h, y int) string {
-	at := queueLayout(f, w, h)
-	t := newTable(f)
-	step, from, to := window(len(t.rows), at.Table.H-1, t.selected(f.Selected), f.Big)
-	y -= at.Table.Y + 1
-	if from > 0 {
-		y--
-	}
-	if y < 0 || y%step != 0 || from+y/step >= to {
+// NameAt returns which of the names stands nearest to x in line y of a picture,
+// as a word of its own; empty when none does.
+func NameAt(picture string, x, y int, names []string) string {
+	all := strings.Split(ansi.Strip(picture), "\n")
+	if y < 0 || y >= len(all) {
 		return ""
 	}
-	return t.rows[from+y/step].id()
+	best, at := "", len(all[y])
+	for from, word := range wordsOf(all[y]) {
+		if d := max(from-x, x-from-width(word)+1, 0); slices.Contains(names, word) && d < at {
+			best, at = word, d
+		}
+	}
+	return best
+}
+
+// wordsOf are the words of a line, by the cell that each begins in.
+func wordsOf(line string) map[int]string {
+	words, from := map[int]string{}, 0
+	for i := 0; i < len(line); {
+		n := strings.IndexFunc(line[i:], func(r rune) bool { return r == ' ' || r == '(' || r == ')' || r == ',' || r == ':' })
+		word := line[i:]
+		if n >= 0 {
+			word = line[i : i+n]
+		}
+		if word != "" {
+			words[from] = word
+		}
+		from += width(word) + 1
+		i += len(word) + 1
+	}
+	return words
 }

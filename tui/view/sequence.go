@@ -20,7 +20,7 @@ func Sequence(f Frame, w, h int, th theme.Theme) string {
 	}
 	at := layout.Around(w, h, stepRows(f, w))
 	c := page(f, w, h, th, at)
-	sequence(c.pane(at.Body), f)
+	sequence(c.pane(at.Body).spread(f.Big, 6), f)
 	return c.done(f)
 }
 
@@ -58,12 +58,11 @@ func sequence(p pane, f Frame) {
 	if len(show) == 0 {
 		p.put(seqTime, 2, "no frame has passed yet", muted)
 	}
-	for y := 1; y < p.r.H; y++ {
-		for _, lane := range lanes {
-			p.put(seqTime+lane*seqLane, y, p.th.Glyph.Bar, muted)
-		}
-		p.put(server, y, p.th.Glyph.Bar, muted)
+	below := p.sub(0, 1, p.r.W, p.r.H-1)
+	for _, lane := range lanes {
+		below.bar(seqTime + lane*seqLane)
 	}
+	below.bar(server)
 	for i, m := range show {
 		p.put(0, 1+i, fmt.Sprintf("%+8.2fs", m.At.Sub(f.State.Start).Seconds()), muted)
 		lane, known := lanes[m.Who]

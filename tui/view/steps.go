@@ -38,8 +38,18 @@ func stepRows(f Frame, w int) int {
 	if f.Steps == nil {
 		return 0
 	}
-	s := f.Steps
-	return max(1+len(wrap(s.Text, w-2))+len(stepsEnd(*s, w-2)), 4)
+	s := f.narration()
+	return max(1+len(wrap(s.Text, w-2))+len(stepsEnd(s, w-2)), 4)
+}
+
+// narration is what is shown of the frame's: with little room for it, of the
+// results only one.
+func (f Frame) narration() Steps {
+	s := *f.Steps
+	if f.Big && !s.Done && !s.Stopped {
+		s.Results = s.Results[max(len(s.Results)-1, 0):]
+	}
+	return s
 }
 
 // stepLine is one line of a narration.

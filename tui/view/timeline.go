@@ -19,11 +19,14 @@ func Timeline(f Frame, w, h int, th theme.Theme) string {
 	}
 	all := outagesOf(f)
 	at := layout.TimelinePage(w, h, stepRows(f, w), len(all))
+	if f.Big {
+		at = layout.BigTimelinePage(w, h, stepRows(f, w))
+	}
 	c := page(f, w, h, th, at.Frame)
 	all = fewer(all, len(at.Outages))
 	span := spanOf(newestOf(all)...)
 	for i, o := range all {
-		outage(c.pane(at.Outages[i]), f, o, span)
+		outage(c.pane(at.Outages[i]).spread(f.Big, 8), f, o, span)
 	}
 	facts(c.pane(at.Facts), f, newestOf(all)...)
 	if !at.Events.Empty() {

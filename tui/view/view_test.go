@@ -93,6 +93,9 @@ func sweep(t *testing.T, draw drawn, frames ...view.Frame) {
 	for _, f := range frames {
 		for _, w := range widths {
 			for _, h := range heights {
+				f.Big = false
+				exact(t, draw(f, w, h, looks["mono"]), w, h)
+				f.Big = true
 				exact(t, draw(f, w, h, looks["mono"]), w, h)
 			}
 		}

@@ -27,10 +27,10 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	notes := watchNotes(v.Reading, w-4)
-	at := layout.StackPage(w, h, 0, min(len(notes)+1, 8)) // the rule tells the cost
 	f.Steps = nil
+	at := f.stack(w, h, min(len(notes)+1, 8)) // the foot's rule tells the cost
 	c := page(f, w, h, th, at.Frame)
-	p := c.pane(at.Main)
+	p := c.pane(at.Main).spread(f.Big, 3)
 	watchInfo(c.pane(at.Info), v, p.r.H-1)
 	if len(v.Reading.Locks) > 0 {
 		folder(p, v)

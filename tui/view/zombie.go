@@ -16,15 +16,15 @@ func Zombie(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	at := layout.StackPage(w, h, stepRows(f, w), max((h-12)/2, 4))
+	at := f.stack(w, h, max((h-12)/2, 4))
 	c := page(f, w, h, th, at.Frame)
 	zombieVerdict(c.pane(at.Info), f)
-	p := c.pane(at.Main)
+	p := c.pane(at.Main).spread(f.Big, 3)
 	half := p.r.W / 2
 	beliefs(p.sub(0, 0, half, p.r.H), f)
 	p.sub(half, 0, 1, p.r.H).bar(0)
 	serverHolds(p.sub(half+1, 0, p.r.W-half-1, p.r.H), f)
-	resource(c.pane(at.Foot), f)
+	resource(c.pane(at.Foot).spread(f.Big, 2), f)
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)
 	}
