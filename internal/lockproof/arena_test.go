@@ -105,11 +105,7 @@ func newArenaAt(t testing.TB, s suite, at site) *arena {
 	a := &arena{t: t, suite: s, patience: cmp.Or(s.patience, patience), conn: connect(t, at.addrs...), site: at, logFile: filepath.Join(t.TempDir(), "log")}
 	t.Cleanup(a.conn.Close)
 	a.path = lockPathBelow(t, a.conn, at.chroot)
-	for _, dir := range s.dirs { // no containers, for the same reason
-		if _, err := a.conn.Create(path.Join(a.path, dir), nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	makeDirs(t, a.conn, a.path, s.dirs)
 	var err error
 	if a.log, err = lockproof.OpenLog(a.logFile); err != nil {
 		t.Fatal(err)

@@ -26,12 +26,15 @@ type contest struct{ foreign.Contest }
 // newContest is a lock directory and what the members need around it.
 func newContest(t *testing.T, recipe string, permits, grants int) contest {
 	t.Helper()
-	dir := t.TempDir()
+	dir, conn := t.TempDir(), observer(t)
 	c := contest{foreign.Contest{
-		Servers: servers(t)[0], Path: lockPath(t, observer(t)), Recipe: recipe,
+		Servers: servers(t)[0], Path: lockPath(t, conn), Recipe: recipe,
 		Log: filepath.Join(dir, "log"), Marks: filepath.Join(dir, "marks"),
 		Members: sides, Rounds: grants / sides, Permits: permits,
 	}}
+	if recipe == "semaphore" {
+		makeDirs(t, conn, c.Path, semaphoreDirs)
+	}
 	if err := os.Mkdir(c.Marks, 0o700); err != nil {
 		t.Fatal(err)
 	}

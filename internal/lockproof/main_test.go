@@ -90,6 +90,18 @@ func lockPathBelow(t testing.TB, conn *zk.Conn, root string) string {
 	return path
 }
 
+// makeDirs makes the directories of a recipe's nodes below its path, for the
+// same reason: the recipe would make containers, and one that is empty at the
+// wrong moment goes and comes back with its numbers at 0.
+func makeDirs(t testing.TB, conn *zk.Conn, path string, dirs []string) {
+	t.Helper()
+	for _, dir := range dirs {
+		if _, err := conn.Create(path+"/"+dir, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func removeTree(conn *zk.Conn, path string) {
 	children, _, err := conn.Children(path)
 	if err != nil {
