@@ -73,6 +73,9 @@ func (k *cleaner) clean(n *node) {
 			return
 		}
 	}
+	if n.last.err == nil {
+		n.s.takeZxid(n.last.val)
+	}
 	path := n.path // n belongs to its last user still, who may read it
 	switch {
 	case path != "":

@@ -183,6 +183,7 @@ func (n *node) find(ctx context.Context) (string, error) {
 			return "", err
 		}
 		path, err := call(ctx, n.s, n.search)
+		n.s.takeZxid(path) // an earlier node may have had the name
 		if answered(err) || strange(err) || interrupted(ctx, n.s) {
 			return path, err
 		}

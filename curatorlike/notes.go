@@ -29,11 +29,12 @@ func (s *session) prove(sent time.Time) {
 	}
 }
 
-// created notes the zxid of a create until its caller takes it.
+// created notes the zxid of a create until its caller takes it, or drops it
+// because nobody wants the node, or a later one has its name.
 func (s *session) created(path string, zxid int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.zxids) < maxNodes {
+	if _, again := s.zxids[path]; again || len(s.zxids) < maxNodes {
 		s.zxids[path] = zxid
 	}
 }

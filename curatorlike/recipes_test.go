@@ -87,6 +87,40 @@ func TestUnfairLock_lostRequests(t *testing.T) {
 	}
 }
 
+// TestUnfairLock_tokenIsOfItsOwnNode: a create that was given up, and answered
+// afterwards, leaves its zxid to nobody: neither to the next create under the
+// same name whose own answer is lost.
+func TestUnfairLock_tokenIsOfItsOwnNode(t *testing.T) {
+	z, path, ctx := raw(t), lockPath(t)+"/job", within(t, 30*time.Second)
+	c, relay := tapped(t, WithSessionTimeout(10*time.Second))
+	l := unfairOn(t, c, path)
+	if err := must[*Hold](t)(l.Acquire(ctx)).Release(ctx); err != nil { // makes the parents
+		t.Fatal(err)
+	}
+	deletes := func() int64 { return relay.Counters().Requests[wiretap.OpDelete] }
+	before := deletes()
+	relay.Delay(40 * time.Millisecond)
+	brief, cancel := context.WithTimeout(ctx, 30*time.Millisecond)
+	defer cancel()
+	if _, err := l.Acquire(brief); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	relay.Delay(0)
+	for deletes() == before { // the cleaner has the answer to the create
+		time.Sleep(time.Millisecond)
+	}
+	awaitEmpty(t, z, parentOf(path))
+	relay.DropReply(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: fullPath(t, path)})
+	h := must[*Hold](t)(l.Acquire(ctx))
+	_, stat, err := z.Get(fullPath(t, path))
+	if err != nil || h.Token() != stat.Czxid {
+		t.Errorf("token 0x%x of a node made by 0x%x (%v)", h.Token(), stat.Czxid, err)
+	}
+	if err := h.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestUnfairLock_expiry: the lost lock does not keep the process's others out.
 func TestUnfairLock_bug46_expiryFreesTheLane(t *testing.T) {
 	noLeak(t)
