@@ -195,6 +195,7 @@ func (m *model) frame() view.Frame {
 	switch {
 	case m.reel != nil:
 		m.reel.frame(&f, m.marks)
+		f.Steps = m.stepsThen(now)
 		f.Motion = m.moving.shown(m.o.Now())
 	case m.still:
 		f.Clock = view.Paused

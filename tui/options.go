@@ -37,7 +37,9 @@ type Options struct {
 	Theme    theme.Name // empty: dark
 	ASCII    bool
 	NoMotion bool
-	Replay   bool // the journal is a recorded one: play it from its start
+	Replay   bool   // the journal is a recorded one: play it from its start
+	Held     bool   // a replay waits at its start instead of playing
+	Opening  string // what a replay says before its first step
 
 	Now    func() time.Time // the clock; nil: time.Now
 	Input  io.Reader        // nil: the terminal

@@ -35,7 +35,7 @@ const usualSpeed = 3
 func (m *model) rewind() {
 	start, end := m.o.Source.Bounds()
 	now := m.o.Now()
-	m.reel = &reel{start: start, end: end, at: start, since: now, playing: true, speed: usualSpeed}
+	m.reel = &reel{start: start, end: end, at: start, since: now, playing: !m.o.Held, speed: usualSpeed}
 	m.still, m.wanted, m.shownAt, m.from = true, start, start, end
 }
 

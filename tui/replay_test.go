@@ -3,6 +3,7 @@ package tui_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"zklab/internal/journal"
 	"zklab/tui"
@@ -61,5 +62,25 @@ func TestRun_replay_nobodyCanBeActedOn(t *testing.T) {
 		}
 		s.press("k", "n", "r")
 		s.await("1 in line")
+	})
+}
+
+// The run of a test is short: it waits at its start, says which keys lead on, and
+// what went wrong stands there in full.
+func TestRun_replay_held_waitsAtItsStart(t *testing.T) {
+	wrong := "[HERD] A released, and everybody was woken, " + strings.Repeat("which costs a lot ", 8) + "in the end"
+	s := fixture.Queue()
+	s.At(50).Add(journal.Event{By: journal.Lab, Type: journal.Expect, Text: wrong})
+	o := tui.Options{Source: tui.FromJournal(journal.Of(s.Events)), Replay: true, Held: true, Opening: "page down leads to what went wrong"}
+	alone(t, o, func(t *testing.T, s *screen) {
+		s.await("‖ paused", "0.0 of 50.0 s", "page down leads to")
+		time.Sleep(5 * time.Second)
+		s.await("‖ paused", "0.0 of 50.0 s")
+		s.press(".")
+		s.await("page down leads to", "+  0.0")
+		s.press("\x1b[6~")
+		s.await("50.0 of 50.0 s", "what went wrong", "in the end", "space play again")
+		s.press("\x1b[5~")
+		s.await("0.0 of 50.0 s", "page down leads to")
 	})
 }

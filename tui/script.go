@@ -101,17 +101,33 @@ func (m *model) lookAt(t time.Time) tea.Cmd {
 	return m.fetch()
 }
 
-// stepsThen is the narration of a moment of the past: which step it was in.
+// stepsThen is the narration of a moment of the past: which step it was in, and
+// what had gone wrong in it. Nothing to narrate gives nil.
 func (m *model) stepsThen(t time.Time) *view.Steps {
-	if m.steps == nil {
+	if m.steps == nil && len(m.marks) == 0 {
 		return nil
 	}
-	then := view.Steps{Of: m.steps.Of, Text: "before the first step"}
+	then := view.Steps{Text: m.o.Opening}
 	for _, k := range m.marks {
-		if k.step && !k.at.After(t) {
-			then.At++
-			then.Text = "this was the step: " + k.text
+		if k.step {
+			then.Of++
 		}
+		switch {
+		case k.at.After(t):
+		case k.step:
+			then.At, then.Text, then.Results = then.Of, "this was the step: "+k.text, nil
+		default:
+			then.Results = append(then.Results, view.Result{Text: k.text})
+		}
+	}
+	if then.Of == 0 && len(then.Results) > 0 {
+		then.Text = "" // one has found it
+	}
+	if m.steps != nil {
+		then.Of = m.steps.Of
+	}
+	if then.Of > 0 && then.At == 0 && then.Text == "" {
+		then.Text = "before the first step"
 	}
 	return &then
 }

@@ -68,7 +68,7 @@ type replayFlags struct {
 }
 
 func (g *global) replay(ctx context.Context, name string, f *replayFlags) error {
-	events, err := g.readJournal(name)
+	events, damaged, err := g.readJournal(name)
 	if err != nil {
 		return err
 	}
@@ -86,10 +86,15 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 		g.printAll(events, detail)
 		return nil
 	}
-	return screenError(tui.Run(ctx, tui.Options{
-		Source: tui.FromJournal(journal.Of(events)), Replay: true, Title: "replay " + name, Page: f.page,
+	o := tui.Options{
+		Source: tui.FromJournal(journal.Of(events)), Replay: true, Title: "replay " + name + damaged, Page: f.page,
 		Theme: theme.Name(g.theme), ASCII: g.ascii, NoMotion: g.noMotion,
-	}))
+	}
+	if name == "last" { // it lasts a second or two, and what matters are its steps
+		o.Held = true
+		o.Opening = "The run that failed, at its start. The key . goes from event to event, page down to what went wrong; space plays it all."
+	}
+	return screenError(tui.Run(ctx, o))
 }
 
 // castOf says which page is drawn, how large and in which colours.
@@ -129,38 +134,41 @@ func (g *global) writeCast(ctx context.Context, events []journal.Event, f *repla
 	return errors.Join(tui.WriteCast(ctx, out, events, c), out.Close())
 }
 
-// readJournal reads a file, or the last failed run. Damage is told, and what
-// stands before it is used.
-func (g *global) readJournal(name string) ([]journal.Event, error) {
+// readJournal reads a file, or the last failed run. Damage is told, here and in
+// the words that it returns, and what stands before it is used.
+func (g *global) readJournal(name string) (events []journal.Event, damaged string, err error) {
 	if name == "last" {
 		w, err := g.openWorkbook()
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if name, err = w.LastRun(); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	// A pipe that nobody writes to would be waited for, with no key to stop it.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, usagef("replay %s: it is no file that a journal could be in", name)
+		return nil, "", usagef("replay %s: it is no file that a journal could be in", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, usagef("replay: %v", err)
+		return nil, "", usagef("replay: %v", err)
 	}
 	defer f.Close()
-	events, err := journal.Read(f)
+	events, err = journal.Read(f)
 	var damage *journal.DamageError
 	switch {
 	case errors.As(err, &damage) && len(events) > 0:
 		g.progress("zklab: %s: %v", name, damage)
+		damaged = fmt.Sprintf(", damaged at line %d", damage.Line)
+	case errors.Is(err, journal.ErrForeign):
+		return nil, "", fmt.Errorf("%s cannot be replayed: %w; zklab record FILE makes a journal", name, err)
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot be replayed: %w", name, err)
+		return nil, "", fmt.Errorf("%s cannot be replayed: %w", name, err)
 	case len(events) == 0:
-		return nil, fmt.Errorf("%s cannot be replayed: nothing was recorded in it", name)
+		return nil, "", fmt.Errorf("%s cannot be replayed: nothing was recorded in it", name)
 	}
-	return events, nil
+	return events, damaged, nil
 }
 
 func (g *global) printAll(events []journal.Event, detail plain.Detail) {

@@ -114,7 +114,7 @@ func Read(r io.Reader) ([]Event, error) {
 		line++
 		var e Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return events, &DamageError{line, len(events), err}
+			return events, &DamageError{line, len(events), fmt.Errorf("it is no event (%w)", err)}
 		}
 		if e.Type == "" || e.At.IsZero() {
 			return events, &DamageError{line, len(events), errors.New("a line without type or time")}

@@ -66,6 +66,10 @@ func steps(p pane, s Steps) {
 		title = fmt.Sprintf("stopped in step %d of %d: %s", s.At, s.Of, verdict(s.Results))
 	case s.Done:
 		title = "done: " + verdict(s.Results)
+	case s.Of == 0 && len(s.Results) == 0:
+		title = "a test's run"
+	case s.Of == 0:
+		title = "what went wrong"
 	case s.At == 0:
 		title = plural(s.Of, "step", "steps")
 	}
