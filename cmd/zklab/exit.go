@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"zklab/internal/attach"
+	"zklab/internal/scenario"
 	"zklab/internal/zkserver"
 	"zklab/lessons"
 )
@@ -53,10 +54,16 @@ func report(ctx context.Context, err error, stderr io.Writer) int {
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "zklab: %s\n", withoutRoom(err))
-	if errors.Is(err, zkserver.ErrUnavailable) || errors.Is(err, attach.ErrUnreachable) || errors.As(err, new(noServer)) {
+	if errors.Is(err, zkserver.ErrUnavailable) || errors.Is(err, attach.ErrUnreachable) || errors.As(err, new(noServer)) || serverDied(err) {
 		return exitNoServer
 	}
 	return exitFailed
+}
+
+// serverDied reports whether a demo ended because its ZooKeeper did.
+func serverDied(err error) bool {
+	var died *scenario.DiedError
+	return errors.As(err, &died) && died.Server
 }
 
 // withoutRoom drops the name of the package that an error begins with: it says

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"zklab/internal/zkserver"
 )
 
 // stdio is where a command reads and writes, so that a test can stand in.
@@ -75,16 +77,28 @@ func (g *global) check() error {
 	if !slices.Contains([]string{"dark", "light", "mono"}, g.theme) {
 		return usagef("--theme %s: take dark, light or mono", g.theme)
 	}
+	if g.servers != "" && g.backend != "" && g.backend != zkserver.External {
+		return usagef("--servers and --backend %s: servers that run already are no %s's to start; give one of the two", g.backend, g.backend)
+	}
 	return nil
 }
+
+// rivals are flags that exclude each other: the variable of one gives way to the
+// other on the command line.
+var rivals = map[string]string{"servers": "backend", "backend": "servers"}
 
 // fromEnvironment gives each flag its twin ZKLAB_NAME: a flag on the command
 // line wins over the variable.
 func fromEnvironment(f *pflag.FlagSet) (err error) {
+	given := map[string]bool{}
+	f.Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
 	f.VisitAll(func(flag *pflag.Flag) {
 		name := "ZKLAB_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 		value, ok := os.LookupEnv(name)
 		if !ok || value == "" || flag.Changed || err != nil || flag.Name == "help" {
+			return
+		}
+		if rival := f.Lookup(rivals[flag.Name]); rival != nil && given[rival.Name] {
 			return
 		}
 		if e := f.Set(flag.Name, value); e != nil {

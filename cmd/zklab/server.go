@@ -75,6 +75,29 @@ func (g *global) serve(ctx context.Context, e *zkserver.Ensemble) error {
 	}
 }
 
+// untilDead gives a context that ends when a private server's process ends by
+// itself, with that as its cause. The caller must call stop.
+func untilDead(ctx context.Context, e *zkserver.Ensemble) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(lookForDead)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			for _, s := range e.Servers() {
+				if !s.Running() {
+					cancel(noServer{fmt.Errorf("the server at %s died by itself: %s; run it again", s.Addr(), s.Ended())})
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // The tick's bounds: below, a JVM's own pauses look like lost heartbeats;
 // above, a session would take minutes to expire.
 const (

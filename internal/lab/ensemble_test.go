@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -87,20 +88,54 @@ func TestLab_1server_pause_isDownAtOnce(t *testing.T) {
 // its end is written once, whoever notices.
 func TestModes_killed_anAnswerOnItsWayIsOld(t *testing.T) {
 	j := journal.New(journal.Options{})
-	m := modes{said: map[string]string{}}
+	m := newModes()
 	server := zkserver.NewServer(1, "127.0.0.1:1", "", nil)
-	m.write(j, server, "follower", m.now())
+	m.write(j, server, "follower", "", m.now())
 	asked := m.now()
 	m.begin()
-	m.write(j, server, "leader", asked)
+	m.write(j, server, "leader", "", asked)
 	m.down(j, server)
-	m.write(j, server, "follower", asked)
-	m.write(j, server, "", m.now())
+	m.write(j, server, "follower", "", asked)
+	m.write(j, server, "", "", m.now())
 	if one := j.Latest(time.Now()).Servers[0]; one.Up || one.Mode != "" || j.LastSeq() != 2 {
 		t.Errorf("%+v after %d events, want 2", one, j.LastSeq())
 	}
-	m.write(j, server, "follower", m.now())
+	m.write(j, server, "follower", "", m.now())
 	if one := j.Latest(time.Now()).Servers[0]; !one.Up || one.Mode != "follower" || j.LastSeq() != 3 {
 		t.Errorf("%+v after %d events, want 3", one, j.LastSeq())
+	}
+}
+
+// A server whose process somebody else kills is said to have died, at once; one that
+// the lab kills is not.
+func TestLab_serverKilledFromOutside_isSaidToHaveDied(t *testing.T) {
+	e := zktest.Start(t, zkserver.Options{})
+	server := e.Servers()[0]
+	if server.Pid() == 0 || e.Backend() != zkserver.Java {
+		t.Skip("no process of ours to kill")
+	}
+	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Throwaway: true})
+	must(t, err)
+	t.Cleanup(func() { must(t, l.Close(context.Background())) })
+	for _, outside := range []bool{false, true} {
+		until(t, l, "it serves", func(s journal.State) bool { return len(s.Servers) == 1 && s.Servers[0].Up })
+		began := l.j.LastSeq()
+		start := time.Now()
+		if outside {
+			must(t, syscall.Kill(server.Pid(), syscall.SIGKILL))
+		} else {
+			must(t, l.Server(t.Context(), "kill", "1"))
+		}
+		until(t, l, "it is down", func(s journal.State) bool { return !s.Servers[0].Up })
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("said after %v", took)
+		}
+		events, _ := l.j.Since(began, 0)
+		for _, e := range events {
+			if e.Type == journal.ServerDown && (e.Err == "signal: killed") != outside {
+				t.Errorf("killed from outside %v: %+v", outside, e)
+			}
+		}
+		must(t, l.Server(t.Context(), "restart", "1"))
 	}
 }

@@ -156,13 +156,16 @@ func (l *Lab) Server(ctx context.Context, do, which string) error {
 	l.sessions.modes.begin()
 	switch do {
 	case "kill":
+		l.sessions.modes.take(s, true)
 		err = s.Kill()
 	case "pause":
 		err = s.Pause()
 	case "continue":
 		err = s.Continue()
 	case "restart":
+		l.sessions.modes.take(s, true) // it is killed first when it runs
 		err = s.Restart(ctx)
+		l.sessions.modes.take(s, err != nil)
 	case "isolate":
 		err = s.Isolate(ctx)
 	case "rejoin":

@@ -53,7 +53,7 @@ type life struct {
 func newSessions(l *Lab) *sessions {
 	return &sessions{
 		lab: l, bell: make(chan struct{}, 1), totals: newTotals(), member: map[string]*zkstat.Reader{},
-		alive: map[journal.SessionID]*life{}, modes: modes{said: map[string]string{}},
+		alive: map[journal.SessionID]*life{}, modes: newModes(),
 	}
 }
 

@@ -61,6 +61,9 @@ func (r *Runner) runOut(ctx context.Context, lock string, limit time.Duration) e
 		}
 	}
 	for d.left > 0 {
+		if err := r.dead(); err != nil {
+			return err
+		}
 		text := fmt.Sprintf("%d of %d are still in line", d.left, d.line)
 		r.waiting.Store(&text)
 		events, _, err := r.sub.Next(timed)

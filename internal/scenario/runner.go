@@ -63,7 +63,7 @@ func NewRunner(s *Script, stage Stage, j *journal.Journal) *Runner {
 	return &Runner{
 		script: s, stage: stage, j: j, sub: j.Subscribe(0), fold: journal.NewFolder(),
 		at: map[string]string{}, drained: map[string]drained{}, names: map[string]string{}, servers: map[string]int{},
-		watch: watch{held: newHeld(), signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}},
+		watch: watch{held: newHeld(), signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, deaths: deaths{killed: map[int]bool{}}},
 	}
 }
 
@@ -113,7 +113,14 @@ func (r *Runner) Advance(ctx context.Context) error {
 	for _, a := range step.actions {
 		r.drain()
 		r.line = a.line
-		if err := a.do(ctx, r); err != nil {
+		err := r.dead()
+		if err == nil {
+			err = a.do(ctx, r)
+		}
+		if err != nil {
+			if r.drain(); r.dead() != nil { // whatever failed then, failed because of it
+				err = r.dead()
+			}
 			r.broken = fmt.Errorf("line %d: %s: %w", a.line, a.text, err)
 			if ctx.Err() == nil && !errors.Is(err, ErrExpectation) {
 				r.result(finding{is: err.Error()}, a.text)
@@ -174,6 +181,7 @@ func (r *Runner) result(f finding, text string) {
 // watch is what the runner remembers beside the state.
 type watch struct {
 	held      held
+	deaths    deaths
 	signalled map[string]time.Time
 	exited    map[string]string // how
 	works     map[string]int    // how often it began to work for a write
@@ -186,6 +194,7 @@ func (r *Runner) take(e *journal.Event) bool {
 	r.fold.Apply(e)
 	r.last = e.At
 	r.watch.held.take(e)
+	r.watch.deaths.take(e)
 	switch e.Type {
 	case journal.WatchEvent:
 		r.watch.lastFired = e.At

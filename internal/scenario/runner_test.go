@@ -448,3 +448,42 @@ func TestRunner_expiredInTime_followersAreHeardLater(t *testing.T) {
 		}
 	}
 }
+
+// What nobody here has ended ends the script at once, whatever it waits for.
+func TestRunner_deathThatNobodyOrdered_endsTheScript(t *testing.T) {
+	exit := journal.Event{By: journal.Process, Type: journal.Exited, Who: "amber", PID: 7, Text: "signal: killed"}
+	kill := journal.Event{By: journal.Lab, Type: journal.Signal, Who: "basil", PID: 7, Op: "SIGKILL"} // of the same process
+	well := exit
+	well.Text = exitedWell
+	down := journal.Event{By: journal.Server, Type: journal.ServerDown, Text: "s:1"}
+	dead := down
+	dead.Err = "signal: killed"
+	for name, c := range map[string]struct {
+		events []journal.Event
+		want   *DiedError
+	}{
+		"killed from outside": {[]journal.Event{exit}, &DiedError{Who: "amber (pid 7)", How: "signal: killed"}},
+		"killed by the lab":   {[]journal.Event{kill, exit}, nil},
+		"went as asked":       {[]journal.Event{well}, nil},
+		"server killed":       {[]journal.Event{down, dead}, &DiedError{Server: true, Who: "s:1", How: "signal: killed"}},
+		"server taken down":   {[]journal.Event{down}, nil},
+	} {
+		for _, text := range []string{"wait amber holds within 300ms", "start 1\njoin all\nwait amber holds\nrelease amber after 300ms", "start 2\njoin all\ndrain within 1s"} {
+			r, a := rehearse(t, text+"\n")
+			a.slow = 50 * time.Millisecond
+			go func() {
+				for r.Waiting() == "" {
+					time.Sleep(time.Millisecond) // it tells nobody when it begins to wait
+				}
+				for _, e := range c.events {
+					a.j.Append(e)
+				}
+			}()
+			err := r.Run(t.Context())
+			var died *DiedError
+			if errors.As(err, &died) != (c.want != nil) || c.want != nil && *died != *c.want {
+				t.Errorf("%s, %q: %v, want %v", name, text, err, c.want)
+			}
+		}
+	}
+}

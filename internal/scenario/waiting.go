@@ -76,6 +76,9 @@ func (r *Runner) until(ctx context.Context, f fact, limit time.Duration, enough 
 	found := f.check(r, r.state())
 	defer r.waiting.Store(nil)
 	for !enough(found) {
+		if err := r.dead(); err != nil {
+			return found, err
+		}
 		r.waitsFor(f, found)
 		events, _, err := r.sub.Next(timed)
 		if err != nil {
@@ -118,14 +121,21 @@ func (r *Runner) heldFor(ctx context.Context, name string, d time.Duration) erro
 	text := fmt.Sprintf("%s holds for %s", name, secs(d))
 	r.waiting.Store(&text)
 	defer r.waiting.Store(nil)
-	timer := time.NewTimer(time.Until(c.BeliefAt.Add(d)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	timed, cancel := context.WithDeadline(ctx, c.BeliefAt.Add(d))
+	defer cancel()
+	for r.dead() == nil {
+		events, _, err := r.sub.Next(timed)
+		for i := range events {
+			r.take(&events[i])
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return nil
+		}
 	}
+	return r.dead()
 }
 
 // standsInLine waits until the contestant has its node, or holds, or is known to

@@ -61,6 +61,9 @@ type Options struct {
 // Normalize fills in the environment and the defaults and checks the values.
 // Backends get normalized options.
 func (o Options) Normalize() (Options, error) {
+	if o.Servers != "" && o.Backend == "" {
+		o.Backend = External // whoever names servers means these, whatever the environment says
+	}
 	if o.Servers == "" {
 		o.Servers = strings.TrimSpace(os.Getenv("ZKLAB_SERVERS"))
 	}

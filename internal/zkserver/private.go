@@ -110,6 +110,14 @@ func (s *javaServer) Running() bool {
 	return p != nil && !p.ended()
 }
 
+// Ended says how the last run ended, "" while it runs.
+func (s *javaServer) Ended() string {
+	if p := s.current(); p != nil && p.ended() {
+		return p.cmd.ProcessState.String()
+	}
+	return ""
+}
+
 func (s *javaServer) Pid() int {
 	if p := s.current(); p != nil && !p.ended() {
 		return p.pid()

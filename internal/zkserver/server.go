@@ -57,6 +57,15 @@ func (s *Server) Pid() int {
 // server it says whether it is known to be down, which is never: true.
 func (s *Server) Running() bool { return s.control == nil || s.control.Running() }
 
+// Ended says how the process of a server that does not run has ended, as "signal:
+// killed"; "" when that is not known.
+func (s *Server) Ended() string {
+	if one, tells := s.control.(interface{ Ended() string }); tells {
+		return one.Ended()
+	}
+	return ""
+}
+
 // Pause freezes the server (SIGSTOP): its sockets stay open and silent.
 func (s *Server) Pause() error {
 	if s.control == nil {

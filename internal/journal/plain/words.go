@@ -45,6 +45,9 @@ func (p *Printer) one(e *journal.Event, before journal.State) string {
 	case journal.ServerUp:
 		return fmt.Sprintf("%s is up (%s)", e.Text, e.Mode)
 	case journal.ServerDown:
+		if e.Err != "" {
+			return e.Text + " died by itself: " + e.Err
+		}
 		return e.Text + " does not answer"
 	case journal.SessionEnded:
 		return p.sessionEnded(e)
