@@ -21,6 +21,8 @@ type benchFlags struct {
 	hold    time.Duration
 	rtt     time.Duration
 	asJSON  bool
+	peers   bool
+	rounds  int
 }
 
 func (g *global) benchCommand() *cobra.Command {
@@ -32,12 +34,21 @@ func (g *global) benchCommand() *cobra.Command {
   uncontended   one client acquires and releases a free lock
   drain         clients stand in line, each that gets the lock releases at once
   hold          clients acquire, hold, release; no lock gives more than 1 / hold
-Numbers compare within one run only.`,
+Numbers compare within one run only.
+
+With --peers it measures the lock library beside Apache Curator, kazoo and
+go-zookeeper's own lock, in turns, and prints the table of the README.`,
 		Example: `  zklab bench
   zklab bench --clients 10,100,1000
-  zklab bench --rtt 2ms --json`,
+  zklab bench --rtt 2ms --json
+  zklab bench --peers --rounds 3`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.bench(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.peers {
+				return g.benchPeers(cmd.Context(), f.rounds, f.asJSON)
+			}
+			return g.bench(cmd.Context(), f)
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.locks, "lock", bench.Locks(), "which locks: mini, mutex")
@@ -45,6 +56,8 @@ Numbers compare within one run only.`,
 	fl.DurationVar(&f.hold, "hold", 10*time.Millisecond, "how long each holds")
 	fl.DurationVar(&f.rtt, "rtt", 0, "time to add to every round trip")
 	fl.BoolVar(&f.asJSON, "json", false, "one JSON object a measurement")
+	fl.BoolVar(&f.peers, "peers", false, "compare with the libraries of other projects, at set workloads")
+	fl.IntVar(&f.rounds, "rounds", 3, "how often with --peers")
 	return cmd
 }
 

@@ -18,11 +18,12 @@ type locker interface {
 	close()
 }
 
-// Locks names the locks that can be measured.
+// Locks names the locks of this project that can be measured.
 func Locks() []string { return []string{"mini", "mutex"} }
 
 // sessionTimeout is long: nobody is meant to lose a lock while being measured.
-const sessionTimeout = 10 * time.Second
+// The server may grant less.
+const sessionTimeout = 30 * time.Second
 
 // open connects a client of the named lock.
 func open(ctx context.Context, name, servers, path string) (locker, error) {
@@ -31,6 +32,10 @@ func open(ctx context.Context, name, servers, path string) (locker, error) {
 		return openMutex(ctx, servers, path)
 	case "mini":
 		return openMini(ctx, servers, path)
+	case goZookeeper:
+		return openOwn(ctx, servers, path)
+	case plain:
+		return openPlain(ctx, servers, path)
 	}
 	return nil, fmt.Errorf("bench: no lock %q; take one of %v", name, Locks())
 }
@@ -78,6 +83,15 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 
 func openMini(ctx context.Context, servers, path string) (locker, error) {
+	conn, err := dial(ctx, servers)
+	if err != nil {
+		return nil, err
+	}
+	return &miniClient{conn: conn, mutex: minimutex.New(conn, path)}, nil
+}
+
+// dial opens a session of go-zookeeper.
+func dial(ctx context.Context, servers string) (*zk.Conn, error) {
 	ready := make(chan struct{}, 1)
 	conn, _, err := zk.Connect([]string{servers}, sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(e zk.Event) {
 		if e.State == zk.StateHasSession {
@@ -92,7 +106,7 @@ func openMini(ctx context.Context, servers, path string) (locker, error) {
 	}
 	select {
 	case <-ready:
-		return &miniClient{conn: conn, mutex: minimutex.New(conn, path)}, nil
+		return conn, nil
 	case <-ctx.Done():
 		conn.Close()
 		return nil, ctx.Err()

@@ -17,18 +17,21 @@ import (
 
 // Limits of one measurement.
 const (
-	MaxClients = 3000
+	MaxClients = 3001 // 3,000 wait for one
 	maxCount   = 1_000_000
+	closeLimit = 2 * time.Second // for removing what was made
 )
 
 // Plan is one measurement to be taken.
 type Plan struct {
 	Workload string // uncontended, drain or hold
-	Lock     string // see Locks
+	Lock     string // see Locks; the name of the library with a program
 	Clients  int
 	Count    int           // acquisitions: in all for uncontended, per client for hold
 	Hold     time.Duration // for hold
 	Latency  time.Duration // added to every round trip
+	// program takes the measurement in place of a lock of this package.
+	program []string
 }
 
 // Run takes one measurement on the ensemble; dir is the folder for its locks,
@@ -43,6 +46,9 @@ func Run(ctx context.Context, servers, dir string, p Plan) (_ Result, err error)
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, ground.close()) }()
+	if len(p.program) > 0 {
+		return ground.foreign(ctx)
+	}
 	switch p.Workload {
 	case "uncontended":
 		return ground.uncontended(ctx)
@@ -75,6 +81,7 @@ type ground struct {
 	conn    *zk.Conn // for making and removing the path
 	path    string
 	relay   *wiretap.Relay
+	target  string // what the clients connect to
 	clients []locker
 	inside  atomic.Int32
 	overlap atomic.Int32
@@ -86,6 +93,8 @@ func prepare(ctx context.Context, servers, dir string, p Plan) (*ground, error) 
 		return nil, fmt.Errorf("bench: connecting to %s: %w", servers, err)
 	}
 	g := &ground{plan: p, conn: setup.(*miniClient).conn, path: path.Join("/", dir, fmt.Sprintf("bench-%d", time.Now().UnixNano()))}
+	// The library waits for a server for ever, and knows no context.
+	defer context.AfterFunc(ctx, g.conn.Close)()
 	at := ""
 	for _, part := range strings.Split(g.path[1:], "/") {
 		at += "/" + part
@@ -93,16 +102,19 @@ func prepare(ctx context.Context, servers, dir string, p Plan) (*ground, error) 
 			return nil, errors.Join(fmt.Errorf("bench: making %s: %w", at, err), g.close())
 		}
 	}
-	target := strings.Split(servers, ",")[0]
+	g.target = strings.Split(servers, ",")[0]
 	if p.Latency > 0 {
 		if g.relay, err = wiretap.Start(ctx, servers, wiretap.Options{Name: "bench"}); err != nil {
 			return nil, errors.Join(err, g.close())
 		}
 		g.relay.Delay(p.Latency / 2)
-		target = g.relay.Addr()
+		g.target = g.relay.Addr()
+	}
+	if len(p.program) > 0 {
+		return g, nil
 	}
 	for range p.Clients {
-		c, err := open(ctx, p.Lock, target, g.path)
+		c, err := open(ctx, p.Lock, g.target, g.path)
 		if err != nil {
 			return nil, errors.Join(err, g.close())
 		}
@@ -122,7 +134,13 @@ func (g *ground) close() error {
 	if g.relay != nil {
 		errs = append(errs, g.relay.Close())
 	}
+	// Without a server the library would try again for ever.
+	limit := time.AfterFunc(closeLimit, g.conn.Close)
+	defer limit.Stop()
 	children, _, err := g.conn.Children(g.path)
+	if err != nil {
+		errs = append(errs, fmt.Errorf("bench: removing %s: %w", g.path, err))
+	}
 	for _, c := range children {
 		if err := g.conn.Delete(g.path+"/"+c, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
 			errs = append(errs, err)
