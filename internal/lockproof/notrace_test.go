@@ -3,6 +3,7 @@ package lockproof_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,6 +79,62 @@ func holdsAll(a *arena, p *player, permits int) []*lockproof.Grant {
 		held = append(held, g)
 	}
 	return held
+}
+
+// waysToGiveUp are those of a waiter whose requests all get through. strike
+// is done while it waits; none: its context ends by itself.
+var waysToGiveUp = []struct {
+	name   string
+	limit  time.Duration
+	strike func(p *player, cancel context.CancelFunc) error
+	want   error
+}{
+	{"timeout", 100 * time.Millisecond, nil, context.DeadlineExceeded},
+	{"cancel", patience, func(_ *player, cancel context.CancelFunc) error { cancel(); return nil }, context.Canceled},
+	{"expiry", patience, func(p *player, _ context.CancelFunc) error { return p.expire() }, curatorlike.ErrSessionLost},
+	{"close", patience, func(p *player, _ context.CancelFunc) error { p.session.Close(); return nil }, curatorlike.ErrClosed},
+}
+
+// TestNoTrace_waiterGivesUp: a waiter of each recipe says why it has failed,
+// and is out of the queue while the other still holds.
+func TestNoTrace_waiterGivesUp(t *testing.T) {
+	leavesNothing(t)
+	for i := range recipes {
+		r := &recipes[i]
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			a := newArena(t, r.suite(curatorlike.WithSessionTimeout(calmTimeout)))
+			held := holdsAll(a, a.player("other", r.rival), r.permits)
+			before := a.children()
+			for _, way := range waysToGiveUp {
+				ctx, cancel := context.WithTimeout(within(t, patience), way.limit)
+				victim := a.player(way.name, r.victim)
+				if way.strike == nil {
+					victim.begin(ctx)
+				} else {
+					victim.queues(ctx)
+					if err := way.strike(victim, cancel); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := victim.ends(); !errors.Is(err, way.want) {
+					t.Errorf("%s: the acquire ended with %v, want %v", way.name, err, way.want)
+				}
+				cancel()
+				waitFor(t, patience, way.name+": the waiter's nodes are gone", func() bool {
+					return !slices.ContainsFunc(a.children(), func(n string) bool { return !slices.Contains(before, n) })
+				})
+			}
+			for _, g := range held {
+				if err := g.Release(within(t, patience)); err != nil {
+					t.Errorf("the other's release: %v", err)
+				}
+			}
+			if a.empties(); len(a.found) > 0 {
+				t.Errorf("%s\n%s", lockproof.Report(a.found), a.logTail(20))
+			}
+		})
+	}
 }
 
 // The ways of an acquire to fail that need no broken network.
