@@ -32,6 +32,9 @@ var (
 			}
 			return nil
 		}}
+	// The contestants run on meanwhile, but their network, which is here, does not.
+	suspend = deed{key: bind("", "", "ctrl+z"), now: func(*model) (bool, string) { return canSuspend(), "" },
+		do: func(*model) tea.Cmd { return tea.Suspend }}
 	redraw = deed{key: bind("", "", "ctrl+l"), now: always, do: func(*model) tea.Cmd { return tea.ClearScreen }}
 )
 
@@ -45,7 +48,7 @@ func pausing(scenario bool) []deed {
 	back := func(d time.Duration) func(*model) tea.Cmd {
 		return func(m *model) tea.Cmd { return m.scrub(d) }
 	}
-	all := []deed{
+	return []deed{
 		pauses,
 		{key: bind("←→", "scrub", "left"), help: "Steps one second back, through the last minute.", now: always, do: back(-time.Second)},
 		{key: bind("", "", "right"), help: "Steps one second forward again.", now: isStill, do: back(time.Second)},
@@ -54,12 +57,18 @@ func pausing(scenario bool) []deed {
 		{key: bind("", "", "end", "esc"), help: "Returns to the present.", now: isStill,
 			do: func(m *model) tea.Cmd { m.goOn(); return nil }},
 	}
-	if scenario { // page up and page down mean its steps
-		return all
+}
+
+// leaping are the keys that look further into the past, where they do not mean the
+// steps of a scenario or the rows of a list.
+func leaping() []deed {
+	by := func(d time.Duration) func(*model) tea.Cmd {
+		return func(m *model) tea.Cmd { return m.scrub(d) }
 	}
-	return append(all,
-		deed{key: bind("", "", "pgup"), help: "Steps ten seconds back.", now: always, do: back(-10 * time.Second)},
-		deed{key: bind("", "", "pgdown"), help: "Steps ten seconds forward again.", now: isStill, do: back(10 * time.Second)})
+	return []deed{
+		{key: bind("", "", "pgup"), help: "Steps ten seconds back.", now: always, do: by(-10 * time.Second)},
+		{key: bind("", "", "pgdown"), help: "Steps ten seconds forward again.", now: isStill, do: by(10 * time.Second)},
+	}
 }
 
 // common are the keys of every page.
@@ -77,7 +86,7 @@ func common() []deed {
 			do: func(m *model) tea.Cmd { m.mouse = !m.mouse; return nil }},
 		{key: bind("?", "help", "?"), help: "Shows this help.", now: always,
 			do: func(m *model) tea.Cmd { m.help, m.part = true, 0; return nil }},
-		redraw, interrupt, quit,
+		redraw, suspend, interrupt, quit,
 	}
 }
 

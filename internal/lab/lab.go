@@ -73,6 +73,7 @@ type Lab struct {
 	tasks    sync.WaitGroup // everything the lab runs beside contestants
 	observer *observer
 	sessions *sessions
+	pulse    pulse
 
 	mu      sync.Mutex
 	closed  bool
@@ -107,6 +108,8 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 		return nil, err
 	}
 	l.sessions = newSessions(l)
+	l.pulse.start = time.Now()
+	l.tasks.Go(func() { l.pulse.run(l.ctx, l.j) })
 	l.observer = newObserver(l, conn)
 	l.follow(Group{Lock: o.Lock, Recipe: o.Recipe})
 	l.tasks.Go(func() { l.observer.run(l.ctx) })

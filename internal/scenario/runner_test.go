@@ -20,6 +20,7 @@ type actor struct {
 	done  []string
 	line  []string
 	fail  error
+	still time.Duration
 	slow  time.Duration // until a release shows
 	names []string      // of those started, in order
 }
@@ -84,6 +85,7 @@ func (a *actor) Continue(_ context.Context, who string) error { return a.did("co
 func (a *actor) Heal(_ context.Context, who string) error     { return a.did("heal %s", who) }
 func (a *actor) Expire(_ context.Context, who string) error   { return a.did("expire %s", who) }
 func (a *actor) Fence(on bool)                                { _ = a.did("fence %v", on) }
+func (a *actor) StoodStill() time.Duration                    { return a.still }
 func (a *actor) Tick() time.Duration                          { return 500 * time.Millisecond }
 func (a *actor) Lock() string                                 { return "/l" }
 
@@ -484,6 +486,24 @@ func TestRunner_deathThatNobodyOrdered_endsTheScript(t *testing.T) {
 			if errors.As(err, &died) != (c.want != nil) || c.want != nil && *died != *c.want {
 				t.Errorf("%s, %q: %v, want %v", name, text, err, c.want)
 			}
+		}
+	}
+}
+
+// A stage that stood still for longer than a session lasts proves nothing: that ends
+// the script, and is no expectation that failed.
+func TestRunner_stageStoodStill_endsTheScript(t *testing.T) {
+	for _, c := range []struct {
+		still time.Duration
+		ends  bool
+	}{{999 * time.Millisecond, false}, {time.Second, true}} {
+		r, a := rehearse(t, "start 1\njoin all\nwait amber holds\nexpect overlap 1\n")
+		a.j.Append(journal.Event{By: journal.Wire, Type: journal.SessionOpen, Who: "amber", Session: 'a', Timeout: time.Second, OK: true})
+		a.still = c.still
+		err := r.Run(t.Context())
+		var still *StoodStillError
+		if errors.As(err, &still) != c.ends || c.ends == errors.Is(err, ErrExpectation) {
+			t.Errorf("stood still for %v: %v", c.still, err)
 		}
 	}
 }

@@ -33,6 +33,9 @@ type Stage interface {
 	Server(ctx context.Context, do, which string) error
 	// Tick is the servers' tick; 0 when it is not known.
 	Tick() time.Duration
+	// StoodStill is the longest time that the stage itself stood still so far, and
+	// every contestant's network with it.
+	StoodStill() time.Duration
 	// Lock is the path that contestants queue up at.
 	Lock() string
 }

@@ -51,6 +51,11 @@ func parseFactStatement(verb string, w *words) (doer, error) {
 			r.note(found.is)
 			return nil
 		}
+		if !found.ok {
+			if err := r.dead(); err != nil {
+				return err
+			}
+		}
 		r.result(found, f.text)
 		return nil
 	}, w.done()
