@@ -15,6 +15,7 @@ type Call struct {
 	what   string
 	done   chan struct{}
 	cancel context.CancelFunc
+	began  time.Time
 	err    error
 	panics string
 	ended  time.Time
@@ -23,7 +24,7 @@ type Call struct {
 // Do calls f, which is the learner's code, and does not wait for it.
 func (c *Client) Do(what string, f func(context.Context) error) *Call {
 	ctx, cancel := context.WithCancel(context.Background())
-	call := &Call{what: what, done: make(chan struct{}), cancel: cancel}
+	call := &Call{what: what, done: make(chan struct{}), cancel: cancel, began: time.Now()}
 	c.calls = append(c.calls, call)
 	go func() {
 		defer close(call.done)
@@ -58,6 +59,14 @@ func (c *Call) Err() error {
 	return c.err
 }
 
+// EndedAt is when the call returned; zero while it has not.
+func (c *Call) EndedAt() time.Time {
+	if !c.Ended() {
+		return time.Time{}
+	}
+	return c.ended
+}
+
 // Cancel ends the context that the call was given.
 func (c *Call) Cancel() { c.cancel() }
 
@@ -85,9 +94,7 @@ func (l *Lab) CallFailed(c *Client, what string, call *Call) {
 	case IsTODO(err):
 		l.Fail(TODO(what))
 	}
-	l.Fail(Diagnosis{CodeUnexpected,
-		fmt.Sprintf("%s of %s returned an error although nothing was wrong: %q.", what, c.Name, err),
-		l.Steps(time.Time{}, By(c.Name))})
+	l.Fail(l.whyItFailed(c, what, call))
 }
 
 // MustReturn waits until a call of the learner's code has returned, without an
@@ -101,28 +108,6 @@ func (l *Lab) MustReturn(c *Client, what string, call *Call) {
 				Step{c.Name, what + " has not returned", ""})})
 	}
 	l.CallFailed(c, what, call)
-}
-
-// Safely calls a function of the learner's that needs no client, and gives the
-// diagnosis when it panics or is not written yet.
-func (l *Lab) Safely(what string, f func() error) (err error) {
-	l.t.Helper()
-	panics := ""
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				panics = fmt.Sprintf("%v, at %s", p, learnersLine(string(debug.Stack())))
-			}
-		}()
-		err = f()
-	}()
-	if panics != "" {
-		l.Fail(Diagnosis{CodePanics, fmt.Sprintf("%s panicked: %s.", what, panics), nil})
-	}
-	if IsTODO(err) {
-		l.Fail(TODO(what))
-	}
-	return err
 }
 
 // IsTODO reports whether an error says that the exercise is not written yet.

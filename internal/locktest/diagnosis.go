@@ -12,6 +12,7 @@ const (
 	CodePanics     = "PANICS"           // the learner's code panicked
 	CodeUnexpected = "UNEXPECTED-ERROR" // it returned an error where it should not
 	CodeNoServer   = "NO-SERVER"        // no ZooKeeper could be had
+	CodeOwnError   = "OWN-ERROR"        // so, and the learner's code has made the error itself
 
 	CodeNeverReturns = "NEVER-RETURNS" // a call waits for something that cannot come
 )

@@ -215,11 +215,14 @@ func (l *Lab) overBudget(start time.Time) bool {
 func (l *Lab) Fail(d Diagnosis) {
 	l.t.Helper()
 	l.failed = true
-	for i := range d.Steps {
-		d.Steps[i].Text = l.names.tidy(d.Steps[i].Text)
-		d.Steps[i].Effect = l.names.tidy(d.Steps[i].Effect)
+	tidy := func(text string) string {
+		return l.names.tidy(strings.ReplaceAll(text, l.path, "{lock path}"))
 	}
-	d.Says = l.names.tidy(d.Says)
+	for i := range d.Steps {
+		d.Steps[i].Text = tidy(d.Steps[i].Text)
+		d.Steps[i].Effect = tidy(d.Steps[i].Effect)
+	}
+	d.Says = tidy(d.Says)
 	fail(l.t, d, func() bool { return l.leaveJournal(d) })
 }
 

@@ -3,8 +3,12 @@ package locktest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -236,6 +240,41 @@ func TestDo_panics(t *testing.T) {
 	}
 }
 
+// A function that does not return, panics, or fails the test inside is not taken for one
+// that has returned.
+func TestGuard(t *testing.T) {
+	for name, c := range map[string]struct {
+		f    func()
+		want ending
+	}{
+		"returns":      {func() {}, ending{inTime: true}},
+		"hangs":        {func() { select {} }, ending{}},
+		"panics":       {func() { panic("oh") }, ending{inTime: true, panics: "oh", at: "a place outside lock.go"}},
+		"fails inside": {runtime.Goexit, ending{inTime: true, gone: true}},
+	} {
+		if got := guard(200*time.Millisecond, c.f); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestOwnError(t *testing.T) {
+	for err, want := range map[error]bool{
+		errors.New(". has no number"):                      true,
+		fmt.Errorf("join: %w", errors.New("not found")):    true,
+		fmt.Errorf("join: %w", zk.ErrNoNode):               false,
+		fmt.Errorf("join: %v", zk.ErrNoNode):               false,
+		context.Canceled:                                   false,
+		errors.Join(io.EOF, errors.New("x")):               false,
+		&net.OpError{Op: "read", Err: errors.New("reset")}: false,
+		errors.New("TODO: write this exercise"):            false,
+	} {
+		if got := OwnError(err); got != want {
+			t.Errorf("%v: got %v", err, got)
+		}
+	}
+}
+
 func TestDiagnosis_text(t *testing.T) {
 	d := Diagnosis{
 		Code: "WOKEN-IS-NOT-OWNER",
@@ -292,6 +331,19 @@ func TestOutcome(t *testing.T) {
 	got, err := ReadOutcome(dir, "06-x")
 	if err != nil || !got.At.Equal(want.At) || got.Code != want.Code || got.Message != want.Message {
 		t.Errorf("%+v, %v", got, err)
+	}
+	before, err := begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := ReadOutcome(dir, exercise()); err != nil || o.Code != CodeUnfinished {
+		t.Errorf("a run that has begun: %+v, %v", o, err)
+	}
+	if err := before(); err != nil {
+		t.Error(err)
+	}
+	if _, err := ReadOutcome(dir, exercise()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that judges nothing leaves something: %v", err)
 	}
 	for _, damaged := range []string{"", "{", `{"v":2,"exercise":"06-x"}`, `{"v":1,"exercise":"07-y"}`} {
 		if err := os.WriteFile(path.Join(dir, "last", "06-x.json"), []byte(damaged), 0o644); err != nil {

@@ -63,6 +63,14 @@ func run(m *testing.M) int {
 	if code, ran := elsewhere(); ran {
 		return code
 	}
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	back := func() error { return nil }
+	var err error
+	if !partial() {
+		back, err = begin()
+	}
 	code := m.Run()
 	shared.Lock()
 	defer shared.Unlock()
@@ -77,10 +85,13 @@ func run(m *testing.M) int {
 	if code != 0 && o.Code == "" {
 		o.Code = "UNCLEAR"
 	}
-	if o.Code == CodeNoServer || o.Code == "" && partial() {
-		return code
+	switch {
+	case o.Code == CodeNoServer:
+		err = errors.Join(err, back())
+	case o.Code != "" || !partial():
+		err = o.leave()
 	}
-	if err := o.leave(); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "locktest: the outcome is not kept, hints will not know it:", err)
 	}
 	return code

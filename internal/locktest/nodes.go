@@ -24,7 +24,11 @@ const (
 	CodeNotReleased = "NOT-RELEASED"
 	CodeOvertaken   = "OVERTAKEN"
 	CodeLeftover    = "LEFTOVER"
+	CodeOldList     = "OLD-LIST"
+	CodeWrongNode   = "WRONG-NODE"
 
+	CodeHoldsNothing     = "HOLDS-NOTHING"
+	CodeWrongVersion     = "WRONG-VERSION"
 	CodeClosesConnection = "CLOSES-CONNECTION"
 )
 

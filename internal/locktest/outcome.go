@@ -18,6 +18,10 @@ const StateEnv = "ZKLAB_STATE"
 // LastRun is the journal of the last failed run, below the state folder.
 const LastRun = "last.ndjson"
 
+// CodeUnfinished is the outcome that a run leaves when it begins: what stays of one
+// that is ended from outside, and until it has ended.
+const CodeUnfinished = "UNFINISHED"
+
 // Outcome is how the last run of one exercise's test ended.
 type Outcome struct {
 	V        int       `json:"v"`
@@ -43,6 +47,28 @@ func ReadOutcome(dir, exercise string) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("locktest: outcome of %s: not written by this version", exercise)
 	}
 	return o, nil
+}
+
+// begin leaves the outcome of a run that has not ended, so that nobody is told of the
+// mistake of an earlier one. back brings the outcome before it again, for a run that
+// judges nothing.
+func begin() (back func() error, err error) {
+	dir := stateDir()
+	if dir == "" {
+		return func() error { return nil }, nil
+	}
+	name := filepath.Join(dir, "last", exercise()+".json")
+	before, err := os.ReadFile(name)
+	if err != nil {
+		before = nil
+	}
+	back = func() error {
+		if before == nil {
+			return os.Remove(name)
+		}
+		return replaceFile(name, before)
+	}
+	return back, Outcome{V: 1, Exercise: exercise(), Code: CodeUnfinished, At: time.Now()}.leave()
 }
 
 // exercise is the folder that the test runs in: go test runs it there.

@@ -3,6 +3,7 @@ package locktest
 import (
 	"context"
 	"fmt"
+	"path"
 	"sort"
 	"strings"
 	"testing"
@@ -149,12 +150,15 @@ func (q *Queue) look(m *Member) {
 	if m.acquire.Ended() && m.acquire.Err() != nil {
 		q.CallFailed(m.Client, "Acquire", m.acquire)
 	}
-	if who := q.holders(); len(who) > 1 && !q.mayShare(who) {
+	who := q.holders()
+	q.checkHolders(who)
+	if len(who) > 1 && !q.mayShare(who) {
 		q.Fail(Diagnosis{CodeTwoHolders,
 			fmt.Sprintf("%s hold the lock at the same moment.", list(who)),
 			q.Steps(q.start, Both(By(who...), Doing("create", "entered", "woken", "released")))})
 	}
 	if m.Polls() {
+		q.checkList(m)
 		q.Fail(Diagnosis{CodePolling,
 			fmt.Sprintf("%s asks again and again while nothing has changed. A watch costs one request, and the server speaks up by itself.", m.Name),
 			q.Steps(q.start, By(m.Name))})
@@ -165,6 +169,54 @@ func (q *Queue) look(m *Member) {
 				fmt.Sprintf("%s watches its own node. It goes only when %s itself goes: what %s waits for is the node in front of it.", m.Name, m.Name, m.Name),
 				q.Steps(q.start, Any(Doing("create"), By(m.Name)))})
 		}
+	}
+}
+
+// checkHolders requires that nobody who holds the lock has taken its node out of the
+// line before it said so.
+func (q *Queue) checkHolders(who []string) {
+	q.t.Helper()
+	for _, name := range who {
+		m := q.members[name]
+		node := m.Node()
+		if node == "" {
+			continue
+		}
+		for _, s := range q.Since(m.joined) {
+			if s.Who == name && s.Type == journal.Reply && s.Op == "delete" && s.Err == "" && s.Node == node && s.At.Before(m.acquire.EndedAt()) {
+				q.Fail(Diagnosis{CodeHoldsNothing,
+					fmt.Sprintf("%s's Acquire has returned without an error, but has deleted %s's own node before: nobody can see that %s holds the lock, and the next one walks in.", name, name, name),
+					q.Steps(m.joined, Both(By(name), Doing("create", "children", "childrenW", "delete", "entered")))})
+			}
+		}
+	}
+}
+
+// goneAsked is how often the server must have said that a node is gone before asking
+// for it once more is a mistake of its own.
+const goneAsked = 3
+
+// checkList requires that a member takes a new list when the node that it has found in
+// the one before is gone.
+func (q *Queue) checkList(m *Member) {
+	q.t.Helper()
+	gone := map[string]int{} // since the last list
+	for _, s := range q.Since(m.joined) {
+		switch {
+		case s.Who != m.Name || s.Type != journal.Reply:
+		case strings.HasPrefix(s.Op, "getChildren"):
+			clear(gone)
+		case reads(s.Op) && s.Err == "NoNode":
+			gone[s.Node]++
+		}
+	}
+	for node, n := range gone {
+		if n < goneAsked || node == m.Node() {
+			continue
+		}
+		q.Fail(Diagnosis{CodeOldList,
+			fmt.Sprintf("%s asks for %s again and again, and the server says each time that it is gone. %s has it from an old list: who is in front of %s now, only a new list says.", m.Name, path.Base(node), m.Name, m.Name),
+			q.Steps(m.joined, Any(By(m.Name), Doing("delete", "killed")))})
 	}
 }
 

@@ -54,17 +54,22 @@ func (q *Queue) MustHandOver(from, to string) {
 // recorded is how soon what has passed a relay is in the record, at the latest.
 const recorded = 500 * time.Millisecond
 
-// checkOpen requires that a Release has left the client its session. A connection
-// that is closed answers nothing more; that it was closed from this side is on the wire.
-func (q *Queue) checkOpen(m *Member, since time.Time) {
-	q.t.Helper()
-	if _, _, err := m.Conn.Exists(flushPath); err == nil {
-		return
+// Closed reports whether the client's connection was closed from its own side since a
+// moment. One that is closed answers nothing more; that it was closed is on the wire.
+func (c *Client) Closed(since time.Time) bool {
+	if _, _, err := c.Conn.Exists(flushPath); err == nil {
+		return false
 	}
 	asked := time.Now()
-	closed := func() bool { return m.Did(since, "close") }
-	q.Until(func() bool { return closed() || time.Since(asked) > recorded })
-	if closed() {
+	closed := func() bool { return c.Did(since, "close") }
+	c.lab.Until(func() bool { return closed() || time.Since(asked) > recorded })
+	return closed()
+}
+
+// checkOpen requires that a Release has left the client its session.
+func (q *Queue) checkOpen(m *Member, since time.Time) {
+	q.t.Helper()
+	if m.Closed(since) {
 		q.Fail(Diagnosis{CodeClosesConnection,
 			fmt.Sprintf("%s's Release has closed the connection. The lock is free, because the session has ended with all of its nodes; but the connection is not the lock's to close. With it go %s's other locks and watches, and it can acquire no lock again.", m.Name, m.Name),
 			q.Steps(since, By(m.Name))})

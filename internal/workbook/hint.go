@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"zklab/internal/locktest"
 	"zklab/lessons"
 )
 
@@ -39,6 +40,9 @@ func (w *Workbook) Hint(ctx context.Context, name string) (Hint, error) {
 	h := Hint{Lesson: l, Code: p.Of(l.Slug).Last}
 	if p.Of(l.Slug).Attempts == 0 {
 		h.Code = CodeTODO
+	}
+	if o, err := locktest.ReadOutcome(w.Store.Dir, l.Slug); err == nil && o.Code == locktest.CodeUnfinished && o.At.After(p.Of(l.Slug).LastAt) {
+		h.Code = o.Code // an earlier run's mistake need not be this one's
 	}
 	if h.Code == "" {
 		return h, nil

@@ -111,7 +111,7 @@ func (w *Workbook) progress() (*Progress, error) {
 	}
 	for _, l := range w.lessons {
 		o, err := locktest.ReadOutcome(w.Store.Dir, l.Slug)
-		if err == nil && o.At.After(p.Of(l.Slug).LastAt) {
+		if err == nil && o.Code != locktest.CodeUnfinished && o.At.After(p.Of(l.Slug).LastAt) {
 			fresh = append(fresh, o)
 		}
 	}

@@ -28,6 +28,7 @@ func TestWorkbook(t *testing.T) {
 		{"plainGoTest", plainGoTest},
 		{"someTestsPass", someTestsPass},
 		{"cancelledCheck", cancelledCheck},
+		{"brokenOff", brokenOff},
 		{"editedTest", editedTest},
 		{"deletedFile", deletedFile},
 		{"resetKeepsACopy", resetKeepsACopy},
@@ -218,6 +219,41 @@ func cancelledCheck(t *testing.T, w *Workbook) {
 	}
 	if all, err := w.List(); err != nil || all[4].Standing.Attempts != 0 {
 		t.Errorf("a run that was broken off counts: %+v, %v", all[4].Standing, err)
+	}
+}
+
+// Of a run that is ended from outside nothing is known; above all not what an earlier
+// run has shown.
+func brokenOff(t *testing.T, w *Workbook) {
+	right, err := answerOf(lesson05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
+	if r, err := w.Check(t.Context(), "5", Run{}); err != nil || r.Code != "ZERO-FORGOTTEN" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	w.write(t, lesson05+"/lock.go", "package lock\n\nfunc InFront(string, []string) (string, error) { select {} }\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = w.Check(ctx, "5", Run{}) // it is broken off
+	}()
+	begun := func() bool {
+		o, err := locktest.ReadOutcome(w.Store.Dir, lesson05)
+		return err == nil && o.Code == locktest.CodeUnfinished
+	}
+	for deadline := time.Now().Add(time.Minute); !begun() && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	<-ended
+	if h, err := w.Hint(t.Context(), "05"); err != nil || h.Code != locktest.CodeUnfinished || h.Level != 1 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if all, err := w.List(); err != nil || all[4].Standing.Attempts != 1 {
+		t.Errorf("it counts as an attempt: %+v, %v", all[4].Standing, err)
 	}
 }
 
