@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
 )
 
 func TestMain(m *testing.M) { locktest.Main(m) }
@@ -49,6 +50,11 @@ func TestOneWins(t *testing.T) {
 	}
 	a := claim(lab, lab.Client("A"))
 	lab.MustReturn(a.Client, "Claim", a.call)
+	if a.Closed(start) {
+		lab.Fail(locktest.Diagnosis{Code: "CLOSES-CONNECTION",
+			Says:  "A's Claim has closed the connection. With it A's session has ended, and its node went with that: A believes that it has won, and the next one wins as well.",
+			Steps: append(lab.Steps(start, locktest.Doing("create", "close")), a.says())})
+	}
 	if !a.won {
 		lab.Fail(locktest.Diagnosis{Code: "NOBODY-WINS",
 			Says:  "A was alone, and yet Claim told it that somebody else had won.",
@@ -96,4 +102,26 @@ func TestTwoAtOnce(t *testing.T) {
 				"Between its look and its create A came. Only the create itself can tell who was first.",
 			Steps: append(lab.Steps(start, locktest.Doing("create", "exists", "existsW", "get", "getW", "set", "children")), a.says(), b.says())})
 	}
+}
+
+// The connection breaks before the create reaches the server. The instance knows
+// nothing then: neither that it has won, nor that it has lost.
+func TestNoAnswer(t *testing.T) {
+	lab := newLab(t)
+	a := lab.Client("A")
+	a.FailWrite(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: lab.Path()})
+	start := time.Now()
+	i := claim(lab, a)
+	if !lab.Until(i.call.Ended) {
+		lab.MustReturn(a, "Claim", i.call)
+	}
+	if i.call.Err() != nil || i.won && len(lab.Children()) > 0 { // it may have asked again by itself
+		return
+	}
+	says := "A's connection broke before its create reached the server, and Claim says that somebody else has won. There is no node, and nobody has won: if all three take a broken connection for a defeat, nobody settles tonight."
+	if i.won {
+		says = "A's connection broke before its create reached the server, and Claim says that A has won. There is no node: the next one that asks wins as well."
+	}
+	lab.Fail(locktest.Diagnosis{Code: "NO-ANSWER", Says: says,
+		Steps: append(lab.Steps(start, locktest.Doing("create", "exists", "existsW", "get", "getW")), i.says())})
 }
