@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -98,9 +97,14 @@ func (g *global) bench(ctx context.Context, f *benchFlags) error {
 	defer e.Close()
 	g.progress("ZooKeeper %s (%s), %d measurements", e.Version(), e.Backend(), len(plans))
 	var results []bench.Result
+	alive, stop := untilDead(ctx, e)
+	defer stop()
 	for _, p := range plans {
 		g.progress("  %s, %s, %d clients …", p.Workload, p.Lock, p.Clients)
-		r, err := bench.Run(ctx, e.Connect(), e.Chroot()+"/bench", p)
+		r, err := bench.Run(alive, e.Connect(), e.Chroot()+"/bench", p)
+		if err != nil && ctx.Err() == nil && alive.Err() != nil {
+			return context.Cause(alive) // whatever failed, failed because of it
+		}
 		if err != nil {
 			return err
 		}
@@ -121,7 +125,7 @@ func (g *global) bench(ctx context.Context, f *benchFlags) error {
 
 // width is the terminal's, 80 without one.
 func (g *global) width() int {
-	if out, ok := g.out.(*os.File); ok {
+	if out := file(g.out); out != nil {
 		if w, _, err := term.GetSize(out.Fd()); err == nil && w > 0 {
 			return w
 		}

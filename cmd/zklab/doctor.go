@@ -172,8 +172,8 @@ func checkFolders(ctx context.Context) finding {
 }
 
 func (g *global) checkTerminal(context.Context) finding {
-	out, ok := g.out.(*os.File)
-	if !ok || !term.IsTerminal(out.Fd()) {
+	out := file(g.out)
+	if out == nil || !term.IsTerminal(out.Fd()) {
 		return finding{Name: "terminal", OK: true, Is: "none: everything comes as plain text"}
 	}
 	w, h, err := term.GetSize(out.Fd())

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,6 +21,27 @@ func main() {
 
 // run is main without the process around it: it returns the exit code.
 func run(ctx context.Context, args []string, io stdio) int {
+	if len(args) > 0 && args[0] == contestantCommand {
+		return execute(ctx, args, io) // it ends with whoever reads it
+	}
+	survivePipes()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := &output{to: io.out, failed: cancel}
+	io.out = out
+	code := execute(ctx, args, io)
+	switch err := out.failure(); {
+	case err == nil:
+		return code
+	case closedPipe(err):
+		return exitPipe
+	default:
+		fmt.Fprintf(io.err, "zklab: what there was to say could not be written: %v; what stands there is not all\n", err)
+		return exitFailed
+	}
+}
+
+func execute(ctx context.Context, args []string, io stdio) int {
 	cmd := newRoot(io)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)

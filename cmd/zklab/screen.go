@@ -15,8 +15,8 @@ import (
 // terminal says whether there is a screen to draw on and keys to read. It is
 // asked before the program for the screen is made: afterwards is too late.
 func (g *global) terminal() bool {
-	out, ok := g.out.(*os.File)
-	return ok && term.IsTerminal(out.Fd()) && term.IsTerminal(g.in.Fd()) &&
+	out := file(g.out)
+	return out != nil && term.IsTerminal(out.Fd()) && term.IsTerminal(g.in.Fd()) &&
 		os.Getenv("TERM") != "dumb" && os.Getenv("ACCESSIBLE") == ""
 }
 
