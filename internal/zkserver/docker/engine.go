@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -37,7 +38,10 @@ const (
 
 // openEngine returns a client of an engine that answers. The error is one line.
 func openEngine(ctx context.Context, host string) (*client.Client, error) {
-	api, err := client.New(client.FromEnv, client.WithHost(host))
+	// Connections are not kept: whoever looks for what a test or a page leaves behind
+	// would find them. A new one costs little on a local socket.
+	once := client.WithHTTPRequestHook(func(r *http.Request) error { r.Close = true; return nil })
+	api, err := client.New(client.FromEnv, client.WithHost(host), once)
 	if err != nil {
 		return nil, fmt.Errorf("%s names no engine: %s", hostEnv, oneLine(err))
 	}
