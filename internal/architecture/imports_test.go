@@ -78,8 +78,9 @@ var rules = []struct {
 	{"zklab/internal/ptytest", nil},
 	{"zklab/internal/foreign", nil},
 	{"zklab/internal/architecture", nil},
+	{"zklab/internal/guardian", nil},
 	// The server, and what stands on it.
-	{"zklab/internal/zkserver", []string{"zklab/internal/zkserver"}},
+	{"zklab/internal/zkserver", []string{"zklab/internal/zkserver", "zklab/internal/guardian"}},
 	{"zklab/internal/journal", []string{"zklab/internal/journal", "zklab/internal/recipe"}},
 	{"zklab/internal/attach", []string{"zklab/internal/recipe", "zklab/internal/zkstat"}},
 	{"zklab/internal/contestant/recipes", []string{"zklab/internal/contestant", "zklab/minimutex", "zklab/curatorlike"}},
@@ -94,7 +95,7 @@ var rules = []struct {
 	{"zklab/internal/flawed", []string{"zklab/internal/locktest", "zklab/internal/wiretap"}},
 	{"zklab/solutions", []string{"zklab/internal/locktest", "zklab/internal/sqltap", "zklab/internal/flawed", "zklab/minimutex", "zklab/curatorlike"}},
 	{"zklab/exercises", []string{"zklab/internal/locktest", "zklab/internal/sqltap", "zklab/internal/flawed", "zklab/minimutex", "zklab/curatorlike"}},
-	{"zklab/internal/workbook", []string{"zklab/lessons", "zklab/solutions", "zklab/internal/locktest", "zklab/internal/workbook"}},
+	{"zklab/internal/workbook", []string{"zklab/lessons", "zklab/solutions", "zklab/internal/guardian", "zklab/internal/locktest", "zklab/internal/workbook"}},
 	// The screen, and the command that wires everything.
 	{"zklab/tui", []string{"zklab/tui", "zklab/lessons", "zklab/internal/attach", "zklab/internal/journal", "zklab/internal/recipe"}},
 	{"zklab/cmd", []string{"zklab"}},

@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
+	"zklab/internal/guardian"
 	"zklab/internal/locktest"
 	"zklab/lessons"
 	"zklab/solutions"
@@ -115,13 +117,15 @@ func (w *Workbook) check(ctx context.Context, l lessons.Lesson, run Run) (Result
 }
 
 // goTest runs the test of one exercise with some files replaced, and returns
-// what it printed.
+// what it printed. Neither the run nor its files outlive this process, however that
+// ends.
 func goTest(ctx context.Context, root, slug string, replace Files, run Run) (string, error) {
-	tmp, err := os.MkdirTemp("", "zklab-check-")
+	guard, err := guardian.Start("zklab-check-")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(tmp)
+	tmp := guard.Dir()
+	defer func() { guard.Dismiss(os.RemoveAll(tmp) == nil) }()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for name, content := range replace {
 		to := filepath.Join(tmp, strings.ReplaceAll(name, "/", "_"))
@@ -144,7 +148,7 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 	args = append(args, run.Args...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./exercises/"+slug)...)
 	cmd.Dir = root
-	cmd.Env = os.Environ()
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+tmp) // a go that is killed leaves what it has built
 	if run.Servers != "" {
 		cmd.Env = append(cmd.Env, "ZKLAB_SERVERS="+run.Servers)
 	}
@@ -153,7 +157,9 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	endWithChildren(cmd)
+	// The test is a process of its own: all of the guardian's group end together.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: guard.Group()}
+	cmd.Cancel = func() error { return syscall.Kill(-guard.Group(), syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
 	err = cmd.Run()
 	return shorten(out.String()), err

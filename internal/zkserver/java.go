@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"zklab/internal/guardian"
 )
 
 const (
@@ -93,10 +95,12 @@ func together(errs ...error) error {
 	return all
 }
 
+const folderPrefix = "zklab-zk-" // of the servers' folder below os.TempDir
+
 // startPrivate makes the folder and its guardian, starts the servers and waits
 // until they serve. On failure nothing is left.
 func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRuntime, in *installation) (_ *Ensemble, err error) {
-	guard, err := startGuardian()
+	guard, err := guardian.Start(folderPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
@@ -106,7 +110,7 @@ func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRunti
 			_ = h.close()
 		}
 	}()
-	if h.servers, h.links, err = b.layOut(guard.dir, o, rt, in); err != nil {
+	if h.servers, h.links, err = b.layOut(guard.Dir(), o, rt, in); err != nil {
 		return nil, err
 	}
 	for _, s := range h.servers {

@@ -13,11 +13,13 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"zklab/internal/guardian"
 )
 
 // house is the folder that private servers live in, with its guardian.
 type house struct {
-	guard   *guardian
+	guard   *guardian.Guardian
 	servers []*javaServer
 	links   *links // between three servers; nil for one
 }
@@ -28,8 +30,8 @@ func (h *house) close() error {
 		s.shut()
 	}
 	h.links.close()
-	err := os.RemoveAll(h.guard.dir)
-	h.guard.dismiss(err == nil)
+	err := os.RemoveAll(h.guard.Dir())
+	h.guard.Dismiss(err == nil)
 	if err != nil {
 		return fmt.Errorf("zkserver: remove the servers' folder: %w", err)
 	}
@@ -80,7 +82,7 @@ func (s *javaServer) launch() error {
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), s.env...)
-	p, err := startProcess(cmd, s.house.guard.group())
+	p, err := startProcess(cmd, s.house.guard.Group())
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStart, err)
 	}

@@ -1,4 +1,6 @@
-package zkserver
+// Package guardian gives a temporary folder, and a process group, that are gone soon
+// after this process, however it ends: also by kill -9.
+package guardian
 
 import (
 	"bufio"
@@ -14,25 +16,22 @@ import (
 	"time"
 )
 
-const (
-	folderPrefix  = "zklab-zk-" // of the servers' folder below os.TempDir
-	guardianLimit = 5 * time.Second
-)
+const endLimit = 5 * time.Second
 
-// guardian is a small shell process that outlives us for a moment and cleans up
+// The guardian is a small shell process that outlives us for a moment and cleans up
 // when we are gone. It reads a pipe of which we hold the only writing end: end
 // of file means that we have died, however that happened.
 //
-// It leads a process group of its own, in which the servers are too. So signals
-// to our group (ctrl-C) miss it, and it can address its servers as "my group",
+// It leads a process group of its own, which its charges join. So signals
+// to our group (ctrl-C) miss it, and it can address its charges as "my group",
 // never by a number that the kernel may have given to somebody else meanwhile.
-// SIGTERM ends the servers at once because they run with -Xrs; SIGCONT wakes
+// SIGTERM ends them (a Java server at once, when it runs with -Xrs); SIGCONT wakes
 // one that is stopped so that it can die; the last SIGKILL is for whoever is
 // left, the guardian included.
 //
 // It also makes the folder, so that there is no moment at which our death
 // would leave one.
-const guardianScript = `
+const script = `
 trap '' HUP INT QUIT TERM PIPE USR1 USR2 TSTP TTIN TTOU
 mkdir -m 700 -- "$1" 2>&1 || exit 1
 echo made
@@ -46,28 +45,30 @@ rm -rf -- "$1"
 kill -s KILL 0
 `
 
-type guardian struct {
+// Guardian keeps one temporary folder and the processes that join its group.
+type Guardian struct {
 	cmd  *exec.Cmd
 	dir  string
 	pipe io.Closer
 }
 
-// startGuardian starts a guardian that has made a new temporary folder.
-func startGuardian() (*guardian, error) {
+// Start starts a guardian that has made a new temporary folder, whose name begins
+// with prefix. The caller must end it with Dismiss.
+func Start(prefix string) (*Guardian, error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:])            // never fails
 	dir, err := filepath.Abs(os.TempDir()) // the guardian's current folder is another one
 	if err != nil {
 		return nil, err
 	}
-	g := &guardian{dir: filepath.Join(dir, folderPrefix+hex.EncodeToString(random[:]))}
+	g := &Guardian{dir: filepath.Join(dir, prefix+hex.EncodeToString(random[:]))}
 	life, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer life.Close()
 	g.pipe = ours
-	g.cmd = exec.Command("/bin/sh", "-c", guardianScript, "zklab-guardian", g.dir)
+	g.cmd = exec.Command("/bin/sh", "-c", script, "zklab-guardian", g.dir)
 	g.cmd.Dir = "/"
 	g.cmd.Stdin = life
 	g.cmd.Env = []string{"PATH=/usr/bin:/bin:" + os.Getenv("PATH")}
@@ -84,23 +85,26 @@ func startGuardian() (*guardian, error) {
 	said, err := bufio.NewReader(answer).ReadString('\n')
 	answer.Close()
 	if said != "made\n" {
-		g.dismiss(true)
+		g.Dismiss(true)
 		return nil, fmt.Errorf("make the temporary folder %s: %s (%v)", g.dir, strings.TrimSpace(said), err)
 	}
 	return g, nil
 }
 
-// group is the process group that the servers must join.
-func (g *guardian) group() int { return g.cmd.Process.Pid }
+// Dir is the folder.
+func (g *Guardian) Dir() string { return g.dir }
 
-// dismiss ends the guardian after its servers are dead and its folder is gone.
+// Group is the process group that those must join who are to end with us.
+func (g *Guardian) Group() int { return g.cmd.Process.Pid }
+
+// Dismiss ends the guardian after its charges are dead and its folder is gone.
 // Should the folder still be there, the guardian does its work first.
-func (g *guardian) dismiss(folderGone bool) {
+func (g *Guardian) Dismiss(folderGone bool) {
 	if folderGone {
 		_ = g.cmd.Process.Kill()
 	}
 	g.pipe.Close()
-	t := time.AfterFunc(guardianLimit, func() { _ = g.cmd.Process.Kill() })
+	t := time.AfterFunc(endLimit, func() { _ = g.cmd.Process.Kill() })
 	defer t.Stop()
 	_ = g.cmd.Wait() // it always dies by a signal
 }
