@@ -142,8 +142,9 @@ func (a *arena) queue(c contestant, ctx context.Context) (node string) {
 			a.violated(lockproof.Stuck, "%s did not get as far as the queue", c.name())
 			return true
 		}
-		if i := slices.IndexFunc(a.children(), func(n string) bool { return !slices.Contains(before, n) }); i >= 0 {
-			node = a.children()[i]
+		now := a.children() // one look: by the next the node may be gone
+		if i := slices.IndexFunc(now, func(n string) bool { return !slices.Contains(before, n) }); i >= 0 {
+			node = now[i]
 		}
 		if a.watches() > watches {
 			return node != "" || a.suite.name == "unfair"
