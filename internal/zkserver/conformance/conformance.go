@@ -21,17 +21,41 @@ type Start func(t testing.TB, o zkserver.Options) *zkserver.Ensemble
 // limit bounds what the suite waits for: elections, restarts, answers.
 const limit = 30 * time.Second
 
-// Run runs the suite with ensembles from start.
-func Run(t *testing.T, start Start) {
-	t.Run("oneServer", func(t *testing.T) { oneServer(t, start) })
-	t.Run("options_reachTheServer", func(t *testing.T) { optionsReachTheServer(t, start) })
-	t.Run("threeServers", func(t *testing.T) { threeServers(t, start) })
-	t.Run("close_endsEverything", func(t *testing.T) { closeEndsEverything(t, start) })
+// Part is the result of one part of the suite.
+type Part struct {
+	Name   string // below the test that ran the suite
+	Passed bool
+	Took   time.Duration // the parts in it included
+}
+
+// Run runs the suite with ensembles from start, and returns its parts in their order.
+func Run(t *testing.T, start Start) []Part {
+	s := &suite{start: start, top: t.Name() + "/"}
+	s.part(t, "oneServer", s.oneServer)
+	s.part(t, "options_reachTheServer", s.optionsReachTheServer)
+	s.part(t, "threeServers", s.threeServers)
+	s.part(t, "close_endsEverything", s.closeEndsEverything)
+	return s.parts
+}
+
+type suite struct {
+	start Start
+	top   string
+	parts []Part
+}
+
+// part is a subtest whose result is kept.
+func (s *suite) part(t *testing.T, name string, test func(*testing.T)) {
+	i := len(s.parts) // parts within it come after it
+	s.parts = append(s.parts, Part{Name: strings.TrimPrefix(t.Name()+"/"+name, s.top)})
+	began := time.Now()
+	s.parts[i].Passed = t.Run(name, test)
+	s.parts[i].Took = time.Since(began)
 }
 
 // oneServer shares one server among its parts, which leave it serving.
-func oneServer(t *testing.T, start Start) {
-	e := start(t, zkserver.Options{})
+func (suite *suite) oneServer(t *testing.T) {
+	e := suite.start(t, zkserver.Options{})
 	if len(e.Servers()) != 1 || e.Connect() != e.Servers()[0].Addr() || e.Chroot() != "" {
 		t.Fatalf("connect %q, chroot %q, %d servers", e.Connect(), e.Chroot(), len(e.Servers()))
 	}
@@ -43,22 +67,22 @@ func oneServer(t *testing.T, start Start) {
 	}
 	s := e.Servers()[0]
 	wantMode(t, s, "standalone")
-	t.Run("leaderIsItself", func(t *testing.T) {
+	suite.part(t, "leaderIsItself", func(t *testing.T) {
 		if l, err := e.Leader(t.Context()); err != nil || l != s {
 			t.Errorf("leader %v, %v", l, err)
 		}
 	})
-	t.Run("fourLetterWords", func(t *testing.T) { fourLetterWords(t, s) })
-	t.Run("adminServer", func(t *testing.T) { adminServer(t, s) })
-	t.Run("sessionBounds_2and20ticks", func(t *testing.T) {
+	suite.part(t, "fourLetterWords", func(t *testing.T) { fourLetterWords(t, s) })
+	suite.part(t, "adminServer", func(t *testing.T) { adminServer(t, s) })
+	suite.part(t, "sessionBounds_2and20ticks", func(t *testing.T) {
 		wantNegotiated(t, s, time.Millisecond, 2*e.Tick())
 		wantNegotiated(t, s, 3*e.Tick(), 3*e.Tick())
 		wantNegotiated(t, s, time.Hour, 20*e.Tick())
 	})
-	t.Run("1000sessions", func(t *testing.T) { manySessions(t, s, 1000) })
-	t.Run("pause_continue", func(t *testing.T) { pauseContinue(t, s) })
-	t.Run("kill_restart_keepsDataAndSession", func(t *testing.T) { killRestart(t, e, s) })
-	t.Run("restart_running", func(t *testing.T) {
+	suite.part(t, "1000sessions", func(t *testing.T) { manySessions(t, s, 1000) })
+	suite.part(t, "pause_continue", func(t *testing.T) { pauseContinue(t, s) })
+	suite.part(t, "kill_restart_keepsDataAndSession", func(t *testing.T) { killRestart(t, e, s) })
+	suite.part(t, "restart_running", func(t *testing.T) {
 		old := s.Pid()
 		restart(t, s)
 		if s.Pid() == old && old != 0 {
@@ -156,10 +180,10 @@ func killRestart(t *testing.T, e *zkserver.Ensemble, s *zkserver.Server) {
 	}
 }
 
-func optionsReachTheServer(t *testing.T, start Start) {
+func (suite *suite) optionsReachTheServer(t *testing.T) {
 	o := zkserver.Options{Tick: 200 * time.Millisecond, MinSession: 300 * time.Millisecond,
 		MaxSession: 1500 * time.Millisecond, Extra: map[string]string{"maxClientCnxns": "77"}}
-	e := start(t, o)
+	e := suite.start(t, o)
 	s := e.Servers()[0]
 	if e.Tick() != o.Tick {
 		t.Errorf("tick is %v", e.Tick())
@@ -177,8 +201,8 @@ func optionsReachTheServer(t *testing.T, start Start) {
 	wantNegotiated(t, s, time.Hour, o.MaxSession)
 }
 
-func closeEndsEverything(t *testing.T, start Start) {
-	e := start(t, zkserver.Options{})
+func (suite *suite) closeEndsEverything(t *testing.T) {
+	e := suite.start(t, zkserver.Options{})
 	s := e.Servers()[0]
 	for range 2 {
 		if err := e.Close(); err != nil {

@@ -12,8 +12,8 @@ import (
 
 // threeServers: one leads; the ensemble survives its death; without a quorum
 // nobody leads; with one again the data is there.
-func threeServers(t *testing.T, start Start) {
-	e := start(t, zkserver.Options{Size: 3})
+func (suite *suite) threeServers(t *testing.T) {
+	e := suite.start(t, zkserver.Options{Size: 3})
 	if n := len(e.Servers()); n != 3 {
 		t.Fatalf("%d servers", n)
 	}
@@ -24,7 +24,7 @@ func threeServers(t *testing.T, start Start) {
 	}
 	create(t, connect(t, followers[0].Addr()), "/kept", 0)
 
-	t.Run("leaderKilled_anotherLeads", func(t *testing.T) {
+	suite.part(t, "leaderKilled_anotherLeads", func(t *testing.T) {
 		if err := old.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func threeServers(t *testing.T, start Start) {
 		}
 		t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
 	})
-	t.Run("noQuorum_nobodyLeads", func(t *testing.T) {
+	suite.part(t, "noQuorum_nobodyLeads", func(t *testing.T) {
 		if err := followers[0].Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func threeServers(t *testing.T, start Start) {
 			t.Errorf("leader %v, %v; want ErrNoLeader", l, err)
 		}
 	})
-	t.Run("quorumBack_dataIsThere", func(t *testing.T) {
+	suite.part(t, "quorumBack_dataIsThere", func(t *testing.T) {
 		restart(t, followers[0])
 		restart(t, old)
 		leader(t, e)
@@ -55,7 +55,7 @@ func threeServers(t *testing.T, start Start) {
 			}
 		}
 	})
-	t.Run("followerPaused_theOthersServe", func(t *testing.T) {
+	suite.part(t, "followerPaused_theOthersServe", func(t *testing.T) {
 		f := without(e.Servers(), leader(t, e))[0]
 		if err := f.Pause(); err != nil {
 			t.Fatal(err)
@@ -66,8 +66,8 @@ func threeServers(t *testing.T, start Start) {
 		}
 		awaitMode(t, f, "follower")
 	})
-	t.Run("followerIsolated_stopsServing_rejoins", func(t *testing.T) { followerIsolated(t, e) })
-	t.Run("leaderIsolated_anotherLeads_rejoins", func(t *testing.T) { leaderIsolated(t, e) })
+	suite.part(t, "followerIsolated_stopsServing_rejoins", func(t *testing.T) { followerIsolated(t, e) })
+	suite.part(t, "leaderIsolated_anotherLeads_rejoins", func(t *testing.T) { leaderIsolated(t, e) })
 }
 
 // followerIsolated: cut off from its peers, a follower still takes connections,

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"zklab/internal/zkserver"
-	"zklab/internal/zkserver/conformance"
 	_ "zklab/internal/zkserver/docker"
 	"zklab/internal/zkserver/zktest"
 )
@@ -25,14 +24,6 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv(sessionEnv, ownSession) // before the library reads it
 	os.Exit(m.Run())
-}
-
-// TestConformance holds containers to what every backend promises.
-func TestConformance(t *testing.T) {
-	needDocker(t)
-	conformance.Run(t, func(t testing.TB, o zkserver.Options) *zkserver.Ensemble {
-		return start(t, o)
-	})
 }
 
 // start starts containers for one test. An engine is there, so it must work.
