@@ -90,7 +90,7 @@ func serverWord(s journal.ServerState, g theme.Glyphs) (glyph, word string, styl
 	case did("pause"):
 		return g.Stopped, "STOPPED", dead
 	case did("isolate") && s.Up:
-		return g.Cut, "CUT OFF, still says " + s.Mode, dead
+		return g.Cut, "CUT OFF, says " + s.Mode, dead
 	case did("isolate"):
 		return g.Cut, "CUT OFF, serves nobody", dead
 	case !s.Up:
