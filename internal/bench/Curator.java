@@ -34,10 +34,11 @@ public class Curator {
           CuratorFrameworkFactory.newClient(
               a[0], Integer.parseInt(a[6]), 15000, new ExponentialBackoffRetry(100, 3));
       c.start();
-      c.blockUntilConnected();
       all.add(c);
       locks.add(new InterProcessMutex(c, path));
+      if (i >= 32) all.get(i - 32).blockUntilConnected(); // so many connect at a time
     }
+    for (CuratorFramework c : all) c.blockUntilConnected();
     long began;
     int acquired = clients * count;
     switch (workload) {
