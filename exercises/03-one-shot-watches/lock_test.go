@@ -2,11 +2,14 @@ package lock
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"zklab/internal/journal"
 	"zklab/internal/locktest"
 	"zklab/internal/wiretap"
 )
@@ -50,11 +53,57 @@ func (s *scene) wait() {
 func (s *scene) look() {
 	s.t.Helper()
 	s.CallFailed(s.w, "WaitGone", s.call)
+	if s.w.Polls() && s.toldGone() > 1 {
+		all := s.Steps(s.start, locktest.By("W"))
+		for i := range all {
+			if strings.HasSuffix(all[i].Effect, "no such node") {
+				all = append(all[:min(i+2, len(all)):min(i+2, len(all))], locktest.Step{Who: "W", Text: "and so on"})
+				break
+			}
+		}
+		s.Fail(locktest.Diagnosis{Code: "ASKS-ON",
+			Says:  "The server has told W that there is no such node, which is what W waits for, and W asks again, without end. No node to begin with, or no node any more: either way WaitGone is done.",
+			Steps: all})
+	}
 	if s.w.Polls() {
 		s.Fail(locktest.Diagnosis{Code: "POLLING",
 			Says:  "W asks again and again whether the node is still there. A watch costs one request, and the server speaks up by itself.",
 			Steps: s.Steps(s.start, locktest.By("W"))})
 	}
+}
+
+// toldGone counts how often the server has answered W that there is no such node.
+func (s *scene) toldGone() int {
+	n := 0
+	for _, seen := range s.Since(s.start) {
+		if seen.Who == "W" && seen.Type == journal.Reply && seen.Node == s.node && seen.Err == "NoNode" {
+			n++
+		}
+	}
+	return n
+}
+
+// mustNotGiveUp requires that W, which was woken, has looked again before it returned.
+func (s *scene) mustNotGiveUp() {
+	s.t.Helper()
+	err := s.call.Err()
+	if !locktest.OwnError(err) || !s.w.Did(s.start, "woken") {
+		return
+	}
+	s.Flush()
+	var woken time.Time
+	for _, seen := range s.Since(s.start) {
+		if seen.Who == "W" && seen.Type == journal.WatchEvent {
+			woken = seen.At
+		}
+	}
+	if s.w.Requests(woken) > 0 {
+		return
+	}
+	s.Fail(locktest.Diagnosis{Code: "ONE-SHOT",
+		Says: fmt.Sprintf("W had one watch, and the first event, a change of data, used it up: its channel delivers that one event and is closed. W set no new watch, and gave up with %q, while the node is still there.", err),
+		Steps: append(s.Steps(s.start, locktest.Any(locktest.By("W"), locktest.Doing("set"))),
+			locktest.Step{Who: "W", Text: "WaitGone returned an error", Effect: "door still there"})})
 }
 
 // mustEnd requires that WaitGone returns; code and says are for when it does not.
@@ -63,6 +112,9 @@ func (s *scene) mustEnd(code, says string) {
 	s.Until(func() bool { return s.call.Ended() || s.w.Polls() })
 	s.look()
 	if !s.call.Ended() {
+		if code == "STUCK" && len(s.w.Armed()) == 0 {
+			says = "W waits, and has no watch at the server: nothing will ever wake it."
+		}
 		s.Fail(locktest.Diagnosis{Code: code, Says: says, Steps: append(
 			s.Steps(s.start, locktest.Any(locktest.By("W"), locktest.Doing("set", "delete"))),
 			locktest.Step{Who: "W", Text: "still waiting"})})
@@ -102,6 +154,7 @@ func TestItChangesBeforeItGoes(t *testing.T) {
 	s.Patient(700 * time.Millisecond) // one that sets no new watch never will
 	s.Until(armed)
 	s.Patient(locktest.Quiet)
+	s.mustNotGiveUp()
 	s.look()
 	if s.call.Ended() {
 		s.Fail(locktest.Diagnosis{Code: "WRONG-EVENT",
