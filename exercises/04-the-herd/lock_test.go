@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -91,15 +93,15 @@ func judge(t *testing.T, arm func(*locktest.Client, []string, int) error) found 
 }
 
 // fail gives a diagnosis, with what the check had to judge.
-func (f found) fail(code, says string) {
+func (f found) fail(code, sentence string) {
 	counted := func(name string) locktest.Step {
 		return locktest.Step{Text: fmt.Sprintf("%s: +%v", name, f.after[name]-f.before[name])}
 	}
 	verdict := "nil"
 	if f.err != nil {
-		verdict = "an error"
+		verdict = fmt.Sprintf("the error %q", f.err)
 	}
-	f.lab.Fail(locktest.Diagnosis{Code: code, Says: says, Steps: []locktest.Step{
+	f.lab.Fail(locktest.Diagnosis{Code: code, Says: sentence, Steps: []locktest.Step{
 		{Text: fmt.Sprintf("1 holder, %d waiters; the holder released", waiters)},
 		counted(DeletedWatches), counted(ChildWatches),
 		{Text: "AtMostOneWake returned " + verdict},
@@ -129,7 +131,49 @@ func TestTwoOfDifferentKinds(t *testing.T) {
 // Each one watches the one in front.
 func TestALine(t *testing.T) {
 	if f := judge(t, watchInFront); f.err != nil {
-		f.fail("REJECTS-GOOD", "Each waiter watched the one in front, so the release woke one, and your check calls that a herd. "+
-			"The counters have grown since the server was started: only the difference belongs to this release, and one wake-up is allowed.")
+		why := "The counters have grown since the server was started: only the difference belongs to this release, and one wake-up is allowed."
+		switch {
+		case says(f.err, 1):
+			why = "It has counted rightly; but one wake-up is what a release must cost, somebody has to go on."
+		case numbers.MatchString(f.err.Error()):
+			why = "The counters have grown since the server was started: only the difference belongs to this release."
+		}
+		f.fail("REJECTS-GOOD", "Each waiter watched the one in front, so the release woke one, and your check calls that a herd. "+why)
 	}
+}
+
+// A herd of three and four. Whoever reads the error wants to know how large it was.
+func TestItSaysHowMany(t *testing.T) {
+	locktest.First(t)
+	before := Reading{DeletedWatches: 100, ChildWatches: 50}
+	after := Reading{DeletedWatches: 103, ChildWatches: 54}
+	var err error
+	if panics := locktest.Guarded(t, "AtMostOneWake", func() { err = AtMostOneWake(before, after) }); panics != "" {
+		locktest.Fail(t, locktest.Diagnosis{Code: locktest.CodePanics, Says: "AtMostOneWake panicked: " + panics})
+	}
+	steps := []locktest.Step{
+		{Text: fmt.Sprintf("%s: from %v to %v", DeletedWatches, before[DeletedWatches], after[DeletedWatches])},
+		{Text: fmt.Sprintf("%s: from %v to %v", ChildWatches, before[ChildWatches], after[ChildWatches])},
+	}
+	switch {
+	case err == nil:
+		locktest.Fail(t, locktest.Diagnosis{Code: "HERD",
+			Says: "Seven clients were woken, and your check says that all is well.", Steps: append(steps, locktest.Step{Text: "AtMostOneWake returned nil"})})
+	case !says(err, 7):
+		locktest.Fail(t, locktest.Diagnosis{Code: "HOW-MANY",
+			Says:  "Your check has noticed the herd, but its error does not say how many clients were woken: 7. Two or a hundred, that makes a difference to whoever reads it.",
+			Steps: append(steps, locktest.Step{Text: fmt.Sprintf("AtMostOneWake returned the error %q", err)})})
+	}
+}
+
+var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+
+// says reports whether an error names a number.
+func says(err error, n float64) bool {
+	for _, text := range numbers.FindAllString(err.Error(), -1) {
+		if got, e := strconv.ParseFloat(text, 64); e == nil && got == n {
+			return true
+		}
+	}
+	return false
 }
