@@ -71,13 +71,18 @@ func missingCode(solutions fs.FS, l lessons.Lesson) []string {
 	if len(l.Wrong) == 0 {
 		lack("wrong answers: lessons/%s/wrong/CODE.edit", l.Slug)
 	}
+	common, err := lessons.CommonHints(lessons.DefaultLang)
+	if err != nil {
+		lack("readable hints for any exercise: %v", err)
+	}
 	have := map[string]bool{}
 	for _, w := range l.Wrong {
 		have[w.Code] = true
 		if _, err := w.Apply(answer); err != nil {
 			lack("a wrong answer that fits: %v", err)
 		}
-		if _, ok := l.Hints[w.Code]; !ok {
+		_, ok := l.Hints[w.Code]
+		if _, any := common[w.Code]; !ok && !any {
 			lack("hints for %s in hints.en.md", w.Code)
 		}
 	}
