@@ -10,7 +10,8 @@ import (
 
 // InFront returns the child that stands right in front of me, "" when nobody
 // does. me and the children are names without a path; the server lists them in no
-// order at all. When me is not among the children it returns an error.
+// order at all. When me is not among the children, or is no name of this lock's, it
+// returns an error: whoever is not in line has nobody in front, and no turn either.
 //
 // A child is in line when its name ends in "lock-" and ten digits: the server
 // appends the digits. What stands before that (a GUID, in lesson 09) says nothing
@@ -28,6 +29,6 @@ func InFront(me string, children []string) (string, error) {
 var (
 	errTODO = errors.New("TODO: write this exercise")
 	_       = fmt.Errorf
-	_       = strconv.Atoi
+	_       = strconv.ParseUint
 	_       = strings.LastIndex
 )

@@ -9,7 +9,8 @@ import (
 
 // InFront returns the child that stands right in front of me, "" when nobody
 // does. me and the children are names without a path; the server lists them in no
-// order at all. When me is not among the children it returns an error.
+// order at all. When me is not among the children, or is no name of this lock's, it
+// returns an error: whoever is not in line has nobody in front, and no turn either.
 //
 // A child is in line when its name ends in "lock-" and ten digits: the server
 // appends the digits. What stands before that (a GUID, in lesson 09) says nothing
@@ -48,8 +49,8 @@ func number(name string) (int, bool) {
 		return 0, false
 	}
 	digits := name[i+len("lock-"):]
-	n, err := strconv.Atoi(digits)
-	return n, err == nil && len(digits) == 10
+	n, err := strconv.ParseUint(digits, 10, 32) // digits only: it takes no sign
+	return int(n), err == nil && len(digits) == 10
 }
 
 // SOLUTION-END
