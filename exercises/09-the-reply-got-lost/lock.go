@@ -174,8 +174,8 @@ func number(name string) (int, bool) {
 		return 0, false
 	}
 	digits := name[i+len("lock-"):]
-	n, err := strconv.Atoi(digits)
-	return n, err == nil && len(digits) == 10
+	n, err := strconv.ParseUint(digits, 10, 32) // digits only: it takes no sign
+	return int(n), err == nil && len(digits) == 10
 }
 
 // errTODO is what this exercise returns until you have written it. These lines
