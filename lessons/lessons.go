@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -67,6 +68,20 @@ func Manifest(lang string) ([]Lesson, error) {
 		all = append(all, l)
 	}
 	return all, nil
+}
+
+// Languages lists those that a lesson's text exists in, in order.
+func Languages() []string {
+	var all []string
+	names, _ := fs.Glob(files, "*/lesson.*.md") // the pattern is well formed
+	for _, name := range names {
+		lang := strings.Split(path.Base(name), ".")[1]
+		if !slices.Contains(all, lang) {
+			all = append(all, lang)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Find returns the lesson that name means: "6", "06", "06-call-the-next" or

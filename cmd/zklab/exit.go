@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"zklab/internal/attach"
 	"zklab/internal/scenario"
@@ -69,7 +72,7 @@ func serverDied(err error) bool {
 // withoutRoom drops the name of the package that an error begins with: it says
 // nothing to a person.
 func withoutRoom(err error) string {
-	text := err.Error()
+	text := readable(err.Error())
 	for _, room := range []string{"zkserver: ", "attach: ", "lab: ", "contestant: ", "workbook: ", "tui: ", "lessons: "} {
 		text = strings.TrimPrefix(text, room)
 	}
@@ -88,4 +91,33 @@ func isUsage(err error) bool {
 		}
 	}
 	return false
+}
+
+// Bounds of what is quoted of somebody's input.
+const (
+	maxWord    = 200 // bytes without a space; a path or an address fits
+	maxMessage = 8000
+)
+
+// readable bounds an error's text, which may quote anything: a word that goes on and
+// on is cut, and what a terminal would obey is taken out.
+func readable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(text, "?"))
+	return cut(longWord.ReplaceAllStringFunc(text, func(word string) string { return cut(word, maxWord) }), maxMessage)
+}
+
+var longWord = regexp.MustCompile(`\S{200,}`)
+
+// cut shortens text to about most bytes, and says by how much.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head := strings.ToValidUTF8(text[:most/2], "")
+	return fmt.Sprintf("%s… (%d characters)", head, utf8.RuneCountInString(text))
 }

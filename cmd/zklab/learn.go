@@ -82,6 +82,7 @@ func (g *global) lessonScreen(ctx context.Context, h *house, w *workbook.Workboo
 	fmt.Sscan(l.Number, &number)
 	o.Lesson = &tui.Lesson{Number: number, Of: len(lessons.Slugs()), Title: l.Title, Markdown: l.Text}
 	if w != nil {
+		w.Store.Warn = nil // it would write over the screen
 		t := startTester(w, l, h.ensemble.Connect())
 		defer t.close()
 		o.Lesson.Watch, o.Lesson.Check = t.watch, t.check

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +69,14 @@ type replayFlags struct {
 	page, size string
 }
 
+// replayPages are the pages that need nothing but a journal.
+var replayPages = []string{tui.PageQueue, tui.PageTimeline, tui.PageHerd, tui.PageReadWrite, tui.PageSemaphore,
+	tui.PageZombie, tui.PageEnsemble, tui.PageSequence}
+
 func (g *global) replay(ctx context.Context, name string, f *replayFlags) error {
+	if !slices.Contains(replayPages, f.page) {
+		return usagef("--page %s: there is no such page of a journal; take one of %s", f.page, strings.Join(replayPages, ", "))
+	}
 	events, damaged, err := g.readJournal(name)
 	if err != nil {
 		return err

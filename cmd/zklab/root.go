@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"zklab/internal/zkserver"
+	"zklab/lessons"
 )
 
 // stdio is where a command reads and writes, so that a test can stand in.
@@ -77,6 +78,9 @@ func (g *global) check() error {
 	if !slices.Contains([]string{"dark", "light", "mono"}, g.theme) {
 		return usagef("--theme %s: take dark, light or mono", g.theme)
 	}
+	if all := lessons.Languages(); !slices.Contains(all, g.lang) {
+		return usagef("--lang %s: the lessons are there in %s", g.lang, strings.Join(all, ", "))
+	}
 	if g.servers != "" && g.backend != "" && g.backend != zkserver.External {
 		return usagef("--servers and --backend %s: servers that run already are no %s's to start; give one of the two", g.backend, g.backend)
 	}
@@ -86,6 +90,19 @@ func (g *global) check() error {
 // rivals are flags that exclude each other: the variable of one gives way to the
 // other on the command line.
 var rivals = map[string]string{"servers": "backend", "backend": "servers"}
+
+// valuesOf says what a flag takes.
+func valuesOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int":
+		return "a whole number"
+	case "duration":
+		return "a duration like 2s or 500ms"
+	}
+	return "a " + f.Value.Type()
+}
 
 // fromEnvironment gives each flag its twin ZKLAB_NAME: a flag on the command
 // line wins over the variable.
@@ -102,7 +119,7 @@ func fromEnvironment(f *pflag.FlagSet) (err error) {
 			return
 		}
 		if e := f.Set(flag.Name, value); e != nil {
-			err = usagef("%s=%q: %v; unset it or give it a valid value", name, value, e)
+			err = usagef("%s=%q: the value of --%s must be %s; unset the variable or correct it", name, value, flag.Name, valuesOf(flag))
 		}
 	})
 	return err

@@ -21,7 +21,12 @@ func (g *global) openWorkbook() (*workbook.Workbook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the current folder: %w", err)
 	}
-	return workbook.Open(dir, g.lang)
+	w, err := workbook.Open(dir, g.lang)
+	if err != nil {
+		return nil, err
+	}
+	w.Store.Warn = func(format string, args ...any) { g.progress("zklab: "+format, args...) }
+	return w, nil
 }
 
 func (g *global) listCommand() *cobra.Command {

@@ -89,6 +89,8 @@ func (s *Standing) record(code string, at time.Time) {
 type Store struct {
 	Dir string // the .zklab folder
 	Now func() time.Time
+	// Warn is told what a person should know of the file; nil: nobody is.
+	Warn func(format string, args ...any)
 }
 
 func (s Store) file() string { return filepath.Join(s.Dir, "progress.json") }
@@ -115,6 +117,9 @@ func (s Store) Load() (*Progress, error) {
 		aside := filepath.Join(s.Dir, "progress.damaged-"+s.Now().Format("20060102-150405.000000"))
 		if err := os.Rename(s.file(), aside); err != nil {
 			return nil, fmt.Errorf("workbook: progress.json is damaged and cannot be set aside: %w", err)
+		}
+		if s.Warn != nil {
+			s.Warn("progress.json was damaged: it is kept as %s, and the progress begins anew", aside)
 		}
 		return &Progress{V: ProgressVersion}, nil
 	}

@@ -116,6 +116,8 @@ func TestProgress_newerIsLeftAlone(t *testing.T) {
 func TestProgress_damagedIsSetAside(t *testing.T) {
 	for _, damage := range []string{"", "{", "null", `{"v":1,"lessons":[]}`, "\x00\xff", `{"lessons":{}}`} {
 		s := store(t)
+		told := ""
+		s.Warn = func(format string, args ...any) { told += fmt.Sprintf(format, args...) }
 		if err := os.WriteFile(s.file(), []byte(damage), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -125,6 +127,9 @@ func TestProgress_damagedIsSetAside(t *testing.T) {
 		aside, err := filepath.Glob(filepath.Join(s.Dir, "progress.damaged-*"))
 		if err != nil || len(aside) != 1 {
 			t.Fatalf("%q: set aside: %v, %v", damage, aside, err)
+		}
+		if strings.Count(told, aside[0]) != 1 {
+			t.Errorf("%q: nobody is told where it is kept: %q", damage, told)
 		}
 		if b, err := os.ReadFile(aside[0]); err != nil || string(b) != damage {
 			t.Errorf("%q: kept %q, %v", damage, b, err)

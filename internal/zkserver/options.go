@@ -91,6 +91,12 @@ func (o Options) check() error {
 	default:
 		return bad("backend %q; known are external, java and docker", o.Backend)
 	}
+	if v := os.Getenv(ignoreEnv); !slices.Contains([]string{"", "zookeeper", "java", "all"}, v) {
+		return bad("%s=%q; possible are zookeeper, java and all", ignoreEnv, v)
+	}
+	if v := os.Getenv(apacheURLEnv); v != "" && !strings.HasPrefix(v, "https://") && !strings.HasPrefix(v, "http://") {
+		return bad("%s=%q is no address of a release; one begins with https://", apacheURLEnv, v)
+	}
 	if o.Size != 1 && o.Size != 3 {
 		return bad("%d servers; possible are 1 and 3", o.Size)
 	}
