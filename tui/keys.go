@@ -85,25 +85,58 @@ func (m *model) pressSmall(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// open shows a page. Its keys come first, the most important ones foremost.
-func (m *model) open(p *page) {
-	m.page, m.deeds = p, nil
-	if m.o.Script != nil {
-		m.deeds = scenario()
+// Mode is in what kind of run a page is shown: with a script, in a sandbox, as a
+// replay, or plainly.
+type Mode struct{ Script, Sandbox, Replay bool }
+
+func (m *model) mode() Mode {
+	_, sandbox := m.o.Control.(Sandbox)
+	return Mode{Script: m.o.Script != nil, Sandbox: sandbox, Replay: m.reel != nil}
+}
+
+// open shows a page.
+func (m *model) open(p *page) { m.page, m.deeds = p, deedsOf(p, m.mode()) }
+
+// deedsOf is the key table of a page. Its own keys come first, the most important
+// ones foremost.
+func deedsOf(p *page, in Mode) []deed {
+	var all []deed
+	if in.Script {
+		all = scenario()
 	}
-	if m.reel != nil { // before the page's own: home and end mean the journal's
-		m.deeds = append(m.deeds, replaying()...)
+	if in.Replay { // before the page's own: home and end mean the journal's
+		all = append(all, replaying()...)
 	}
 	if p.deeds != nil {
-		m.deeds = append(m.deeds, p.deeds()...)
+		all = append(all, p.deeds()...)
 	}
-	if _, ok := m.o.Control.(Sandbox); ok && p.selects {
-		m.deeds = append(m.deeds, sandboxed()...)
+	if in.Sandbox && p.selects {
+		all = append(all, sandboxed()...)
 	}
-	if m.reel == nil && p.name != PageHome {
-		m.deeds = append(m.deeds, pausing(m.o.Script != nil)...)
+	if !in.Replay && p.name != PageHome {
+		all = append(all, pausing(in.Script)...)
+		if !in.Script && p.name != PageWatch {
+			all = append(all, leaping()...)
+		}
 	}
-	m.deeds = append(m.deeds, common()...)
+	return append(all, common()...)
+}
+
+// TableKey is an entry of a page's key table.
+type TableKey struct {
+	Keys []string // as the dispatcher knows them; each does the same
+	Does string   // one sentence, as the help has it; empty for ctrl+c and ctrl+l
+}
+
+// KeyTable lists the keys of a page in a kind of run, from the table that the key
+// line, the help and the keyboard itself go by: all that there are, whether they
+// work at a moment or not.
+func KeyTable(name string, in Mode) []TableKey {
+	var table []TableKey
+	for _, d := range deedsOf(pages[name], in) {
+		table = append(table, TableKey{Keys: d.key.Keys(), Does: d.help})
+	}
+	return table
 }
 
 // keyLine shows the keys that work now.

@@ -70,6 +70,7 @@ type model struct {
 	wished [5]int // what was chosen last in the menu of new contestants
 
 	still       bool          // paused or scrubbed: shown does not follow the events
+	held        trace.Trace   // as it was then: heartbeats are counted in place
 	from        time.Time     // when it was paused
 	shown       journal.State // the state at shownAt, while still
 	shownAt     time.Time
@@ -199,7 +200,7 @@ func (m *model) frame() view.Frame {
 		f.Motion = m.moving.shown(m.o.Now())
 	case m.still:
 		f.Clock = view.Paused
-		f.Steps = m.stepsThen(now)
+		f.Steps, f.Trace = m.stepsThen(now), m.held
 	default:
 		f.Motion = m.moving.shown(now)
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,16 +77,14 @@ func init() {
 	}
 }
 
+// PageNames are the names of all pages, in alphabetical order.
+func PageNames() []string { return slices.Sorted(maps.Keys(pages)) }
+
 // checkPage checks that a page can be shown with these options.
 func (o Options) checkPage() error {
 	switch {
 	case pages[o.Page] == nil:
-		var names []string
-		for name := range pages {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return fmt.Errorf("tui: page %q: not known; use one of %s", o.Page, strings.Join(names, ", "))
+		return fmt.Errorf("tui: page %q: not known; use one of %s", o.Page, strings.Join(PageNames(), ", "))
 	case o.Page == PageWatch && o.Watch == nil,
 		o.Page == PageHome && o.Home == nil,
 		o.Page == PageLesson && o.Lesson == nil:

@@ -164,7 +164,7 @@ func (m *model) show(msg shownMsg) tea.Cmd {
 func (m *model) hold() {
 	now := m.o.Now()
 	m.still, m.from, m.wanted, m.shownAt, m.shown = true, now, now, now, m.live
-	m.moving = motions{}
+	m.moving, m.held = motions{}, m.trace
 }
 
 // goOn follows the events again.

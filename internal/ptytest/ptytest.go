@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
@@ -29,6 +30,7 @@ type Term struct {
 
 	mu      sync.Mutex
 	screen  *vt.Emulator
+	mouse   bool          // the program wants clicks
 	written int           // bytes the program has drawn
 	changed chan struct{} // closed and renewed with each write
 }
@@ -46,6 +48,10 @@ func Start(t testing.TB, cmd *exec.Cmd, width, height int) *Term {
 		t.Fatalf("starting %v in a pty: %v", cmd.Args, err)
 	}
 	term := &Term{t: t, cmd: cmd, tty: tty, screen: vt.NewEmulator(width, height), changed: make(chan struct{}), done: make(chan struct{}), dead: make(chan struct{})}
+	term.screen.SetCallbacks(vt.Callbacks{
+		EnableMode:  func(mode ansi.Mode) { term.mouse = term.mouse || mode == ansi.ModeMouseButtonEvent },
+		DisableMode: func(mode ansi.Mode) { term.mouse = term.mouse && mode != ansi.ModeMouseButtonEvent },
+	})
 	var answers sync.WaitGroup
 	answers.Go(term.answer)
 	go term.draw()
@@ -140,6 +146,21 @@ func (m *Term) CursorHidden() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.screen.CursorHidden()
+}
+
+// Mouse says whether the program has asked for clicks.
+func (m *Term) Mouse() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mouse
+}
+
+// Scribble writes text into the upper left corner, as another program would that
+// writes to the same terminal.
+func (m *Term) Scribble(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, _ = m.screen.WriteString("\x1b7\x1b[H" + text + "\x1b8")
 }
 
 // Send types keys. Named ones: "\r" enter, "\x1b[A" up, "\x03" ctrl-C.

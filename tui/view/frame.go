@@ -192,6 +192,9 @@ func reel(p pane, f Frame) {
 	r, g := f.Reel, p.th.Glyph
 	of := r.End.Sub(r.Start)
 	label := fmt.Sprintf(" %.1f of %.1f s ", f.Now.Sub(r.Start).Seconds(), of.Seconds())
+	if f.Speed != 0 && f.Speed != 1 {
+		label += fmt.Sprintf("at %gx ", f.Speed)
+	}
 	x := p.put(1, 0, label, theme.Text.Style().Bold())
 	mark := ""
 	if r.Mark != "" {
