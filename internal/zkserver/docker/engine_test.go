@@ -1,7 +1,9 @@
 package docker_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -75,6 +77,16 @@ func TestStart_brokenEngine_oneLine(t *testing.T) {
 
 // TestStart_socketOfOthers_oneLine: the socket is there and not ours to use.
 func TestStart_socketOfOthers_oneLine(t *testing.T) {
+	t.Setenv("DOCKER_HOST", socketOfOthers(t))
+	_, err := zkserver.Start(t.Context(), zkserver.Options{Backend: zkserver.Docker})
+	wantUnavailable(t, err, "permission denied", "group")
+	t.Log(err)
+}
+
+// socketOfOthers is a socket that this user, who the process is until the test ends,
+// may not use.
+func socketOfOthers(t *testing.T) (host string) {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("permissions of sockets are checked on Linux")
 	}
@@ -82,27 +94,25 @@ func TestStart_socketOfOthers_oneLine(t *testing.T) {
 	if err := os.Chmod(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if os.Getuid() == 0 {
-		// Root may do everything, so this process becomes somebody else for a while.
-		// Parent folders are open to all, so that only the socket is at fault.
-		for dir := filepath.Dir(path); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := syscall.Setresuid(-1, 65534, -1); err != nil {
-			t.Skip("cannot become somebody else: ", err)
-		}
-		defer func() {
-			if err := syscall.Setresuid(-1, 0, -1); err != nil {
-				t.Fatal(err)
-			}
-		}()
+	if os.Getuid() != 0 {
+		return "unix://" + path
 	}
-	t.Setenv("DOCKER_HOST", "unix://"+path)
-	_, err := zkserver.Start(t.Context(), zkserver.Options{Backend: zkserver.Docker})
-	wantUnavailable(t, err, "permission denied", "group")
-	t.Log(err)
+	// Root may do everything, so this process becomes somebody else for a while.
+	// Parent folders are open to all, so that only the socket is at fault.
+	for dir := filepath.Dir(path); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Setresuid(-1, 65534, -1); err != nil {
+		t.Skip("cannot become somebody else: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Setresuid(-1, 0, -1); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return "unix://" + path
 }
 
 // TestStart_brokenEngine_namedAmongWhatWasTried: not forced, and nothing else to
@@ -118,18 +128,58 @@ func TestStart_brokenEngine_namedAmongWhatWasTried(t *testing.T) {
 	}
 }
 
-// TestStart_brokenEngine_othersAreTaken: not forced, the next backend is taken.
-func TestStart_brokenEngine_othersAreTaken(t *testing.T) {
-	t.Setenv("DOCKER_HOST", "unix:///no/such/docker.sock")
+// nextBackend stands behind docker for TestStart_brokenEngine_nextIsTaken alone.
+type nextBackend struct{ asked bool }
+
+var next nextBackend
+
+func init() { zkserver.Register(&next) }
+
+func (*nextBackend) Name() string { return "next" }
+
+func (n *nextBackend) Start(context.Context, zkserver.Options, bool) (*zkserver.Ensemble, error) {
+	if !n.asked {
+		return nil, fmt.Errorf("%w: it is for one test", zkserver.ErrUnavailable)
+	}
+	return zkserver.NewEnsemble(zkserver.Parts{Backend: n.Name(), Release: func() error { return nil }}), nil
+}
+
+// TestStart_brokenEngine_nextIsTaken: not forced, the backend after docker is taken,
+// whatever is wrong with docker.
+func TestStart_brokenEngine_nextIsTaken(t *testing.T) {
 	t.Setenv("ZKLAB_BACKEND", "")
-	e, err := zkserver.Start(t.Context(), zkserver.Options{})
-	if err != nil {
-		t.Skip("no other backend here: ", err)
+	t.Setenv("ZKLAB_IGNORE_INSTALLED", "all")
+	t.Setenv("XDG_CACHE_HOME", "relative") // no cache folder: java, which stands before docker, is not to be had
+	next.asked = true
+	t.Cleanup(func() { next.asked = false })
+	takesNext := func(t *testing.T) {
+		t.Helper()
+		e, err := zkserver.Start(t.Context(), zkserver.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Backend() != next.Name() {
+			t.Errorf("backend %s", e.Backend())
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	defer e.Close()
-	if e.Backend() != zkserver.Java {
-		t.Errorf("backend %s", e.Backend())
+	for name, c := range brokenEngines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("DOCKER_HOST", c.host)
+			takesNext(t)
+		})
 	}
+	t.Run("ofOthers", func(t *testing.T) {
+		t.Setenv("DOCKER_HOST", socketOfOthers(t))
+		takesNext(t)
+	})
+	t.Run("imageMissing", func(t *testing.T) {
+		needDocker(t)
+		t.Setenv("ZKLAB_ZOOKEEPER_IMAGE", "127.0.0.1:1/no/such:image")
+		takesNext(t)
+	})
 }
 
 func wantUnavailable(t *testing.T, err error, words ...string) {
