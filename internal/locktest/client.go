@@ -152,6 +152,10 @@ func (c *Client) Delay(d time.Duration) {
 	c.relay.Delay(d)
 }
 
+// Hold keeps what is under way between a client with a Delay and the server where it
+// is, until Heal: time enough for anything else to happen.
+func (c *Client) Hold() { c.relay.Delay(time.Hour) }
+
 // BlackHole swallows everything in both directions; the connection stays open.
 func (c *Client) BlackHole() {
 	c.lab.note(journal.Event{Type: journal.Fault, Who: c.Name, Op: "blackhole"})

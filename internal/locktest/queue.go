@@ -216,23 +216,23 @@ func (q *Queue) checkList(m *Member) {
 		}
 		q.Fail(Diagnosis{CodeOldList,
 			fmt.Sprintf("%s asks for %s again and again, and the server says each time that it is gone. %s has it from an old list: who is in front of %s now, only a new list says.", m.Name, path.Base(node), m.Name, m.Name),
-			andSoOn(q.Steps(m.joined, Any(By(m.Name), Doing("delete", "killed"))), m.Name)})
+			append(q.Steps(m.joined, Both(Any(By(m.Name), Doing("delete", "killed")), untilGoneTwice(m.Name, node))), Step{m.Name, "and so on", ""})})
 	}
 }
 
-// andSoOn cuts steps that go on without end off after the second time that a node
-// turned out to be gone.
-func andSoOn(steps []Step, who string) []Step {
-	seen := 0
-	for i, s := range steps {
-		if s.Who == who && s.Effect == "no such node" {
-			seen++
+// untilGoneTwice picks up to the second time that the server told a client that a node
+// is gone: what goes on without end is the same from there on.
+func untilGoneTwice(who, node string) Pick {
+	told := 0
+	return func(s Seen) bool {
+		if told == 2 {
+			return false
 		}
-		if seen == 2 {
-			return append(steps[:i+1:i+1], Step{Who: who, Text: "and so on"})
+		if s.Who == who && s.Type == journal.Reply && s.Node == node && s.Err == "NoNode" {
+			told++
 		}
+		return true
 	}
-	return steps
 }
 
 // stuck gives the diagnosis for a member that will never move again.
