@@ -33,18 +33,26 @@ func TestOneReleaseWakesOneClient(t *testing.T) {
 	q.Done()
 }
 
-// The node in front may go between the look and the watch.
+// The node in front may go between the look and the watch: after the list, or, if there
+// is a look at the node itself before the watch is set, after that.
 func TestTheOneInFrontGoesWhileYouLook(t *testing.T) {
+	t.Run("afterTheList", func(t *testing.T) { goesAfter(t, "children", "childrenW") })
+	t.Run("afterALook", func(t *testing.T) { goesAfter(t, "exists", "existsW", "get", "getW") })
+}
+
+func goesAfter(t *testing.T, look ...string) {
 	q := locktest.NewQueue(t, newLock)
 	q.Join("A")
 	b := q.Member("B")
-	b.Delay(60 * time.Millisecond) // B's network is slow: time enough for A to go
+	b.Delay(60 * time.Millisecond) // B's network is slow
 	start := time.Now()
 	q.Start(b, b.Lock.Acquire)
-	q.Until(func() bool { return b.Did(start, "children", "childrenW") || b.Ended() })
+	q.Until(func() bool { return b.Did(start, look...) || b.Ended() })
+	b.Hold() // until A has gone
 	q.Release("A")
+	b.Heal()
 
-	q.Until(b.Ended)
+	q.Until(func() bool { return b.Ended() || b.Polls() })
 	if errors.Is(b.Err(), zk.ErrNoNode) {
 		q.Fail(locktest.Diagnosis{
 			Code: "NONODE-IS-FATAL",
@@ -64,11 +72,13 @@ func TestTheOneInFrontGoesAndItIsNotYourTurn(t *testing.T) {
 	q := locktest.NewQueue(t, newLock)
 	q.Join("A", "B")
 	c := q.Member("C")
-	c.Delay(60 * time.Millisecond) // time enough for B to go before C can watch it
+	c.Delay(60 * time.Millisecond)
 	start := time.Now()
 	q.Start(c, c.Lock.Acquire)
 	q.Until(func() bool { return c.Did(start, "children", "childrenW") || c.Ended() })
+	c.Hold() // until B has gone
 	q.Member("B").Kill()
+	c.Heal()
 	q.Until(func() bool { return c.Ended() || len(c.Armed()) > 0 })
 	notYourTurn(q, start, "C took the lock because B, the one in front of it, was gone before C could watch it. "+
 		"But A still holds it. Who is in front of C now? Only a new list says that.")
