@@ -50,17 +50,25 @@ func TestMiddleClientDies(t *testing.T) {
 }
 
 // The one in front goes while you look, and somebody else holds the lock: you are one
-// place further, and it is not your turn.
+// place further, and it is not your turn. It goes after the list, or, if there is a look
+// at the node itself before the watch is set, after that.
 func TestTheOneInFrontGoesAndItIsNotYourTurn(t *testing.T) {
+	t.Run("afterTheList", func(t *testing.T) { goesAfter(t, "children", "childrenW") })
+	t.Run("afterALook", func(t *testing.T) { goesAfter(t, "exists", "existsW", "get", "getW") })
+}
+
+func goesAfter(t *testing.T, look ...string) {
 	q := locktest.NewQueue(t, newLock)
 	q.Join("A", "B")
-	c := q.Member("C")
-	c.Delay(60 * time.Millisecond) // time enough for B to go before C can watch it
+	b, c := q.Member("B"), q.Member("C")
+	c.Delay(60 * time.Millisecond)
 	start := time.Now()
 	q.Start(c, c.Lock.Acquire)
-	q.Until(func() bool { return c.Did(start, "children", "childrenW") || c.Ended() })
-	q.Member("B").Kill()
-	q.Until(func() bool { return c.Ended() || len(c.Armed()) > 0 })
+	q.Until(func() bool { return c.Did(start, look...) || c.Ended() })
+	c.Hold() // until B has gone
+	b.Kill()
+	c.Heal()
+	q.Until(func() bool { return c.Ended() || c.Polls() || len(c.Armed()) > 0 && !c.WouldWake(b.Node()) })
 	notYourTurn(q, start, "C took the lock because B, the one in front of it, was gone before C could watch it. "+
 		"But A still holds it. Who is in front of C now? Only a new list says that.")
 	if errors.Is(c.Err(), zk.ErrNoNode) {
