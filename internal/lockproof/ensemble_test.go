@@ -153,8 +153,41 @@ func TestEnsemble_3servers(t *testing.T) {
 	}
 }
 
-// play plays one round with every recipe, and counts those that pass.
+// play plays one round with every recipe, and counts those that pass. One in which
+// the servers were away for longer than a session lasts, as a busy machine can have
+// it, proves nothing about who should have been granted, and is played again; what it
+// shows of two holders at once counts always.
 func (q trio) play(tf *trioFault, round int, good map[string]int) {
+	q.Helper()
+	for replay := range maxReplays {
+		bouts, took := q.strike(tf, round)
+		broken := map[*bout][]lockproof.Violation{}
+		late := true
+		for _, b := range bouts {
+			if vs := b.verdict(); len(vs) > 0 {
+				broken[b] = vs
+				late = late && onlyLate(vs)
+			}
+		}
+		if len(broken) > 0 && late && took > electionTimeout && replay < maxReplays-1 {
+			q.Logf("played again, because the fault took %v", took.Round(time.Millisecond))
+			continue
+		}
+		for _, b := range bouts {
+			if vs := broken[b]; len(vs) > 0 {
+				q.Errorf("%s, %s, victim is the %s:\n%s%s", b.recipe.name, tf.name, b.role, lockproof.Report(vs), b.a.logTail(60))
+			} else {
+				good[b.recipe.name]++
+			}
+		}
+		return
+	}
+}
+
+// strike does the fault once while all recipes are at work, lets everybody finish, and
+// says how long the fault took.
+func (q trio) strike(tf *trioFault, round int) (bouts []*bout, took time.Duration) {
+	q.Helper()
 	for _, s := range q.e.Servers() {
 		q.serves(s, true)
 	}
@@ -164,7 +197,6 @@ func (q trio) play(tf *trioFault, round int, good map[string]int) {
 		at.addrs = append(at.addrs, s.Addr())
 	}
 	f := &fault{name: tf.name, server: true, keeps: true}
-	var bouts []*bout
 	for i := range recipes {
 		b := newBoutAt(q, &recipes[i], f, round, at)
 		b.setUp()
@@ -172,19 +204,15 @@ func (q trio) play(tf *trioFault, round int, good map[string]int) {
 	}
 	start := time.Now()
 	tf.strike(q, servers)
-	took := time.Since(start)
+	took = time.Since(start)
 	for _, b := range bouts {
 		b.finish()
-		if vs := b.verdict(); len(vs) == 0 {
-			good[b.recipe.name]++
-		} else {
-			q.Errorf("%s, %s, victim is the %s:\n%s%s", b.recipe.name, f.name, b.role, lockproof.Report(vs), b.a.logTail(60))
-		}
 	}
 	q.Logf("a quorum served again after %v, and all had had the lock %v later", took.Round(time.Millisecond), (time.Since(start) - took).Round(time.Millisecond))
 	if tf.mend != nil {
 		tf.mend(q, servers)
 	}
+	return bouts, took
 }
 
 // createReplyLost: the answer to the create is lost, and the client comes back
