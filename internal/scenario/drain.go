@@ -17,11 +17,10 @@ type drained struct {
 }
 
 func (d drained) String() string {
-	text := fmt.Sprintf("%d drained in %s", d.line-d.left, secs(d.took))
 	if d.left > 0 {
-		text += fmt.Sprintf(", and %d were still in line", d.left)
+		return fmt.Sprintf("stopped after %s with %d of %d released", secs(d.took), d.line-d.left, d.line)
 	}
-	return text
+	return fmt.Sprintf("%d drained in %s", d.line, secs(d.took))
 }
 
 func parseDrain(w *words) (doer, error) {

@@ -398,7 +398,7 @@ func TestRunner_drainEndsInTime(t *testing.T) {
 	if err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d := r.drained["/l"]; d.line != 3 || d.left != 3 || !strings.Contains(d.String(), "and 3 were still in line") {
+	if d := r.drained["/l"]; d.line != 3 || d.left != 3 || !strings.Contains(d.String(), "with 0 of 3 released") {
 		t.Errorf("%+v: %s", d, d)
 	}
 }
