@@ -251,7 +251,7 @@ type ledger struct {
 func newLedger(t *testing.T, q *locktest.Queue) *ledger {
 	t.Helper()
 	l := &ledger{Queue: q, t: t, file: filepath.Join(t.TempDir(), "ledger.db")}
-	open := func(see func(sqltap.Statement)) *Ledger {
+	open := func(see func(sqltap.Statement) error) *Ledger {
 		db := sqltap.Open(l.file, see)
 		t.Cleanup(func() { db.Close() })
 		opened, err := Open(t.Context(), db)
@@ -261,10 +261,11 @@ func newLedger(t *testing.T, q *locktest.Queue) *ledger {
 		l.rows = db
 		return opened
 	}
-	l.a = open(func(s sqltap.Statement) {
+	l.a = open(func(s sqltap.Statement) error {
 		if l.gap != nil {
 			l.gap(s)
 		}
+		return nil
 	})
 	l.b = open(nil)
 	return l

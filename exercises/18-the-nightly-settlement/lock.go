@@ -42,8 +42,8 @@ func (s *Settlement) Run(ctx context.Context) (Report, error) {
 	// TODO: Acquire the lock with a context of its own that ends after
 	// s.Patience. If that is why you did not get it, skip; mind that ctx itself
 	// may have ended. With the lock, call settle, under the context of the hold
-	// and with its token. Release on every way out, under a context that lives
-	// even if ctx does not.
+	// (hold.Context()) and with its token (hold.Token()). Call hold.Release on
+	// every way out, under a context that lives even if ctx does not.
 	return Report{}, errTODO
 }
 
@@ -59,7 +59,8 @@ func (s *Settlement) bookOne(ctx context.Context, token int64) (more bool, err e
 	// TODO: First raise the fence, as in lesson 11: what you read before that, an
 	// old holder may still change. Then find an order that no booking names,
 	// insert the booking with your token, and commit. All in one transaction
-	// (s.DB.BeginTx).
+	// (s.DB.BeginTx). When nothing is open, commit as well: a rollback takes the
+	// fence back.
 	return false, errTODO
 }
 

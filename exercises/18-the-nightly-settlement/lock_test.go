@@ -89,14 +89,12 @@ type instance struct {
 	call   *locktest.Call
 	report Report
 
-	at        chan string   // stopped before this statement
-	goOn      chan struct{} // closed by the test
-	releasing chan struct{} // closed when it has asked the server to delete its node
+	gate      sqltap.Gate                  // where it is stopped
+	fault     func(sqltap.Statement) error // of the database; nil: none
+	releasing chan struct{}                // closed when it has asked the server to delete its node
 	once      sync.Once
 
 	mu      sync.Mutex
-	place   int     // stop before so many-th statement at which others can write; 0: never
-	seen    int     // of those
 	tokens  []int64 // of its holds, as ZooKeeper has them
 	outside string  // the first writing statement while its node was not there
 }
@@ -104,7 +102,7 @@ type instance struct {
 // instance starts one that waits so long for the lock.
 func (n *night) instance(name string, patience time.Duration) *instance {
 	n.t.Helper()
-	in := &instance{Client: n.Guest(name), n: n, at: make(chan string, 1), goOn: make(chan struct{}), releasing: make(chan struct{})}
+	in := &instance{Client: n.Guest(name), n: n, releasing: make(chan struct{})}
 	ctx, cancel := context.WithTimeout(n.t.Context(), 20*time.Second)
 	defer cancel()
 	client, err := curatorlike.Connect(ctx, in.Addr(), curatorlike.WithSessionTimeout(10*time.Second), curatorlike.WithDialer(in.dial))
@@ -124,7 +122,7 @@ func (n *night) instance(name string, patience time.Duration) *instance {
 }
 
 func (in *instance) end(db *sql.DB) {
-	in.resume()
+	in.gate.Open()
 	if in.call != nil {
 		in.call.Cancel()
 	}
@@ -160,36 +158,21 @@ func (c *watchedConn) Write(b []byte) (int, error) {
 }
 
 // before is called before each of the instance's statements.
-func (in *instance) before(s sqltap.Statement) {
+func (in *instance) before(s sqltap.Statement) error {
 	token, known := in.held()
 	in.mu.Lock()
 	if token != 0 && !slices.Contains(in.tokens, token) {
 		in.tokens = append(in.tokens, token)
 	}
-	if in.outside == "" && known && token == 0 && writes(s) {
+	if in.outside == "" && known && token == 0 && s.Writes() {
 		in.outside = s.SQL
 	}
-	if s.Alone {
-		in.seen++
-	}
-	stop := s.Alone && in.seen == in.place
 	in.mu.Unlock()
-	if stop {
-		in.at <- s.SQL
-		<-in.goOn
+	in.gate.Pass(s)
+	if in.fault != nil {
+		return in.fault(s)
 	}
-}
-
-// writes reports whether a statement changes what others see, or keeps them out.
-func writes(s sqltap.Statement) bool {
-	verb, _, _ := strings.Cut(strings.ToUpper(s.SQL), " ")
-	switch verb {
-	case "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH":
-		return true
-	case "COMMIT":
-		return !s.Alone
-	}
-	return false
+	return nil
 }
 
 // held is the token of the instance's node in the lock's path; 0 when it has none. It is
@@ -229,32 +212,27 @@ func (in *instance) run(within time.Duration) {
 // stopped waits until the instance is stopped, or has ended before that.
 func (in *instance) stopped(place int) bool {
 	in.n.t.Helper()
-	in.mu.Lock()
-	in.place = place
-	in.mu.Unlock()
-	in.run(0)
-	var at string
-	in.n.Until(func() bool {
-		select {
-		case at = <-in.at:
-			return true
-		default:
-			return in.call.Ended()
-		}
-	})
-	if at == "" {
-		return false
-	}
-	in.n.step(in.Name, "has the lock, and is stopped", "before "+short(at))
-	return true
+	_, stopped := in.stoppedAt(place)
+	return stopped
 }
 
-func (in *instance) resume() {
-	select {
-	case <-in.goOn:
-	default:
-		close(in.goOn)
+// stoppedAt is stopped, and says before which statement.
+func (in *instance) stoppedAt(place int) (at sqltap.Statement, stopped bool) {
+	in.n.t.Helper()
+	gate := in.gate.Stop(place)
+	in.run(0)
+	in.n.Until(func() bool {
+		select {
+		case at = <-gate:
+			stopped = true
+		default:
+		}
+		return stopped || in.call.Ended()
+	})
+	if stopped {
+		in.n.step(in.Name, "has the lock, and is stopped", "before "+short(at.SQL))
 	}
+	return at, stopped
 }
 
 // wait waits for the end of Run, and notes what it said.
@@ -264,7 +242,11 @@ func (in *instance) wait(what string) (Report, error) {
 	if !in.call.Ended() {
 		in.n.step(in.Name, what, "and does not return")
 		says := fmt.Sprintf("Run of %s does not return. It may wait for the lock for %v, and no longer.", in.Name, in.job.Patience)
-		if in.spins() {
+		switch {
+		case in.spins() && in.n.allBooked():
+			says = fmt.Sprintf("Run of %s does not return: every order is booked, and it asks the database again and again. "+
+				"That bookOne has found nothing open must end it.", in.Name)
+		case in.spins():
 			says = fmt.Sprintf("Run of %s does not return: it asks the database again and again, and never finds that nothing is open. "+
 				"A booking that is not committed is none, and its order is still open.", in.Name)
 		}
@@ -315,7 +297,7 @@ func (in *instance) takeAway() {
 // wake lets it go on. Its network is whole again when it releases.
 func (in *instance) wake() (Report, error) {
 	in.n.t.Helper()
-	in.resume()
+	in.gate.Open()
 	in.n.Until(func() bool {
 		select {
 		case <-in.releasing:
@@ -333,11 +315,7 @@ func (in *instance) wake() (Report, error) {
 const manyStatements = 500
 
 // spins reports whether the instance asks the database without an end.
-func (in *instance) spins() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.seen > manyStatements
-}
+func (in *instance) spins() bool { return in.gate.Seen() > manyStatements }
 
 func short(query string) string {
 	if len(query) > 60 {
@@ -403,6 +381,12 @@ func (n *night) bookings() map[int][]string {
 	return by
 }
 
+// allBooked reports whether no order is open.
+func (n *night) allBooked() bool {
+	n.t.Helper()
+	return len(n.bookings()) == n.orders
+}
+
 // exactlyOnce requires that each order is booked, and once.
 func (n *night) exactlyOnce(says string) {
 	n.t.Helper()
@@ -436,6 +420,9 @@ func TestOneInstance(t *testing.T) {
 	}
 	a.mustBeFine(err)
 	a.insideTheLock()
+	if report.Skipped && len(n.bookings()) == 0 {
+		n.fail("NO-PATIENCE", "A is alone, and skipped. Even a free lock takes a moment: A has not waited for it as long as its patience lasts, which is 10s. If all do so, nobody settles tonight.")
+	}
 	n.exactlyOnce("Run said that nothing was wrong.")
 	n.free(a)
 	if report.Skipped || report.Booked != 4 {
@@ -498,7 +485,7 @@ func TestOthersSkip(t *testing.T) {
 	if err == nil {
 		n.fail("ERROR-IS-SKIP", "D could not even ask for the lock, and says that it skipped. If that happens on all machines, nobody settles, and nobody knows.")
 	}
-	a.resume()
+	a.gate.Open()
 	a.must("goes on")
 	n.exactlyOnce("A had the lock all the time.")
 }
@@ -517,10 +504,79 @@ func TestDatabaseFails(t *testing.T) {
 	n.free(a)
 	n.exec(`DROP TRIGGER full`)
 	n.step("database", "works again", "")
-	b := n.instance("B", 10*time.Second)
+	n.mustSettle("B", "B ran when the database worked again.")
+}
+
+// mustSettle requires that an instance settles what others have left.
+func (n *night) mustSettle(name, says string) {
+	n.t.Helper()
+	b := n.instance(name, 10*time.Second)
 	b.run(0)
 	b.must("runs")
-	n.exactlyOnce("B ran when the database worked again.")
+	n.exactlyOnce(says)
+}
+
+// The database takes the bookings, and then cannot commit them.
+func TestCommitFails(t *testing.T) {
+	n := newNight(t, 4)
+	n.step("database", "will not commit any more", "after two commits")
+	a := n.instance("A", 10*time.Second)
+	commits := 0
+	a.fault = func(s sqltap.Statement) error {
+		if s.SQL == "COMMIT" {
+			commits++
+		}
+		if s.SQL == "COMMIT" && commits > 2 {
+			return errors.New("disk full")
+		}
+		return nil
+	}
+	a.run(0)
+	if _, err := a.wait("runs"); err == nil && !n.allBooked() {
+		n.fail("MISSED", "The database could not commit, and Run says that all is well. Nobody will look for the orders that are still open.")
+	}
+	n.free(a)
+	n.step("database", "works again", "")
+	n.mustSettle("B", "B ran when the database worked again.")
+}
+
+// slow is how long a slow network holds everything up, in each direction.
+const slow = 500 * time.Millisecond
+
+// Each step has the context that it needs: the patience is for the lock alone, the hold's
+// is for the work, and the release needs one that has not ended.
+func TestContexts(t *testing.T) {
+	n := newNight(t, 2)
+	a, b := n.instance("A", time.Hour), n.instance("B", 10*time.Second)
+	at, stopped := a.stoppedAt(1)
+	if !stopped {
+		a.must("runs")
+		return
+	}
+	if ends, limited := at.Context.Deadline(); limited && time.Until(ends) > time.Hour/2 {
+		n.fail("CUT-OFF", "A's patience is one hour, and in one hour its work would be cut off, wherever it is then. Patience is for those who wait for the lock. Who has the lock works as long as it takes.")
+	}
+	a.call.Cancel()
+	a.Delay(slow)
+	a.gate.Open()
+	_, _ = a.wait("goes on; its caller has stopped it, its network is slow") // it may settle all, or stop
+	n.free(a)
+	a.Heal()
+	n.order()
+	if at, stopped = b.stoppedAt(1); !stopped {
+		b.must("runs")
+		return
+	}
+	b.Refuse(true)
+	b.Cut()
+	n.step("B", "its connection breaks, its lock is in doubt", "")
+	if !n.Until(func() bool { return at.Context.Err() != nil }) {
+		n.fail("KEEPS-WORKING", "B's connection has broken, so B may lose its lock at any moment, and B's statement was called under a context that does not know. It goes on. The hold has a context that ends at such a moment.")
+	}
+	b.Refuse(false)
+	b.gate.Open()
+	_, _ = b.wait("goes on")
+	n.mustSettle("C", "C ran when the two had ended.")
 }
 
 // maxPlaces is how many places a run is stopped at, at most.
@@ -570,7 +626,7 @@ func TestOldHolderWakesUpInBetween(t *testing.T) {
 			return
 		}
 		_, _ = a.wake() // both are right: it was in time, or it was not
-		b.resume()
+		b.gate.Open()
 		b.must("goes on")
 		n.exactlyOnce("B ran to its end.")
 	}
@@ -587,9 +643,15 @@ func TestOldHolderFindsAnOrder(t *testing.T) {
 		n.step("customer", "orders once more", "")
 		_, err := a.wake()
 		n.check()
-		if !errors.Is(err, ErrStale) && !errors.Is(err, context.Canceled) {
-			n.fail("SILENT-REFUSAL", "A has lost the lock, the new order is open, and A does not say ErrStale: it reads as if it had done all there was to do.")
+		if errors.Is(err, ErrStale) || errors.Is(err, context.Canceled) {
+			continue
 		}
+		if len(n.bookings()[n.orders]) > 0 {
+			n.step("ledger", "the new order", "booked by A")
+			n.fail("FENCE-TAKEN-BACK", "A has lost the lock long ago, and the database takes its booking: the fence is not higher than A's token. B had raised it, found nothing open, and did not commit. "+
+				"So the database took the fence back with B's transaction.")
+		}
+		n.fail("SILENT-REFUSAL", "A has lost the lock, the new order is open, and A does not say ErrStale: it reads as if it had done all there was to do.")
 	}
 }
 
@@ -608,7 +670,7 @@ func ownProcess(where []string) {
 		panic(err)
 	}
 	seen := 0
-	db := sqltap.Open(where[2], func(s sqltap.Statement) {
+	db := sqltap.Open(where[2], func(s sqltap.Statement) error {
 		if s.Alone || where[4] == "any" {
 			seen++
 		}
@@ -617,6 +679,7 @@ func ownProcess(where []string) {
 			fmt.Println("stopped", s.SQL)
 			in.Scan()
 		}
+		return nil
 	})
 	lock, err := curatorlike.NewMutex(client, where[1])
 	if err != nil {

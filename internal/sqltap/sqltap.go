@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -14,18 +15,34 @@ import (
 // Statement is one that is about to be carried out.
 type Statement struct {
 	SQL string
+	// Context is the one that it was called under; that of a COMMIT or a ROLLBACK
+	// never ends.
+	Context context.Context
 	// Alone says that the connection holds no lock for writing: before this
 	// statement, others can write.
 	Alone bool
 }
 
+// Writes reports whether the statement changes what others see, or keeps them out.
+func (s Statement) Writes() bool {
+	verb, _, _ := strings.Cut(strings.ToUpper(s.SQL), " ")
+	switch verb {
+	case "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH":
+		return true
+	case "COMMIT":
+		return !s.Alone
+	}
+	return false
+}
+
 // Open opens a database file, and makes it where it is missing. before is called for
-// each statement, on the goroutine that carries it out; nil sees nothing. It may use
-// other databases on the same file, but not this one. A writer waits up to a second
-// for another one.
-func Open(file string, before func(Statement)) *sql.DB {
+// each statement, on the goroutine that carries it out; nil sees nothing. With an error
+// it makes the statement fail; a COMMIT that fails rolls back. It may use other
+// databases on the same file, but not this one. A writer waits up to a second for
+// another one.
+func Open(file string, before func(Statement) error) *sql.DB {
 	if before == nil {
-		before = func(Statement) {}
+		before = func(Statement) error { return nil }
 	}
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(),
 		RawQuery: "_pragma=busy_timeout(1000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)"}
@@ -34,7 +51,7 @@ func Open(file string, before func(Statement)) *sql.DB {
 
 type connector struct {
 	dsn    string
-	before func(Statement)
+	before func(Statement) error
 	driver sqlite.Driver
 }
 
@@ -65,15 +82,17 @@ type sqliteConn interface {
 // conn is one connection. database/sql uses it from one goroutine at a time.
 type conn struct {
 	sqliteConn
-	before func(Statement)
+	before func(Statement) error
 	inTx   bool
 	wrote  bool // in this transaction
 }
 
 // see shows a statement, and keeps in mind what it does to the connection's locks.
-func (c *conn) see(text string) {
+func (c *conn) see(ctx context.Context, text string) error {
 	text = strings.Join(strings.Fields(text), " ")
-	c.before(Statement{SQL: text, Alone: !c.inTx || !c.wrote})
+	if err := c.before(Statement{SQL: text, Context: ctx, Alone: !c.inTx || !c.wrote}); err != nil {
+		return err
+	}
 	word, rest, _ := strings.Cut(strings.ToUpper(text), " ")
 	switch word {
 	case "BEGIN":
@@ -85,20 +104,27 @@ func (c *conn) see(text string) {
 	default:
 		c.wrote = c.inTx
 	}
+	return nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.see(query)
+	if err := c.see(ctx, query); err != nil {
+		return nil, err
+	}
 	return c.sqliteConn.ExecContext(ctx, query, args)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	c.see(query)
+	if err := c.see(ctx, query); err != nil {
+		return nil, err
+	}
 	return c.sqliteConn.QueryContext(ctx, query, args)
 }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	c.see("BEGIN")
+	if err := c.see(ctx, "BEGIN"); err != nil {
+		return nil, err
+	}
 	inner, err := c.sqliteConn.BeginTx(ctx, o)
 	if err != nil {
 		c.inTx = false
@@ -125,13 +151,15 @@ type tx struct {
 }
 
 func (t *tx) Commit() error {
-	t.c.see("COMMIT")
+	if err := t.c.see(context.Background(), "COMMIT"); err != nil {
+		return errors.Join(err, t.Rollback())
+	}
 	return t.Tx.Commit()
 }
 
 func (t *tx) Rollback() error {
-	t.c.see("ROLLBACK")
-	return t.Tx.Rollback()
+	err := t.c.see(context.Background(), "ROLLBACK")
+	return errors.Join(err, t.Tx.Rollback())
 }
 
 type sqliteStmt interface {
@@ -147,11 +175,15 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	s.c.see(s.query)
+	if err := s.c.see(ctx, s.query); err != nil {
+		return nil, err
+	}
 	return s.sqliteStmt.ExecContext(ctx, args)
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	s.c.see(s.query)
+	if err := s.c.see(ctx, s.query); err != nil {
+		return nil, err
+	}
 	return s.sqliteStmt.QueryContext(ctx, args)
 }

@@ -3,6 +3,7 @@ package sqltap
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -18,7 +19,7 @@ func exec(t *testing.T, db interface {
 	}
 }
 
-func open(t *testing.T, file string, before func(Statement)) *sql.DB {
+func open(t *testing.T, file string, before func(Statement) error) *sql.DB {
 	t.Helper()
 	db := Open(file, before)
 	t.Cleanup(func() {
@@ -35,7 +36,7 @@ func TestOpen_saysWhereOthersCanWrite(t *testing.T) {
 	other := open(t, file, nil)
 	exec(t, other, "CREATE TABLE t (x INTEGER)")
 	var seen []string
-	db := open(t, file, func(s Statement) {
+	db := open(t, file, func(s Statement) error {
 		_, err := other.ExecContext(t.Context(), "PRAGMA busy_timeout(1)")
 		if err == nil {
 			_, err = other.ExecContext(t.Context(), "INSERT INTO t VALUES (0)")
@@ -44,6 +45,7 @@ func TestOpen_saysWhereOthersCanWrite(t *testing.T) {
 			t.Errorf("before %q Alone is %v, and another write says %v", s.SQL, s.Alone, err)
 		}
 		seen = append(seen, fmt.Sprint(s.SQL, " ", s.Alone))
+		return nil
 	})
 	other.SetMaxOpenConns(1)
 	exec(t, db, "INSERT INTO t\n VALUES (?)", 1)
@@ -72,5 +74,101 @@ func TestOpen_saysWhereOthersCanWrite(t *testing.T) {
 	}
 	if !reflect.DeepEqual(seen, want) {
 		t.Errorf("seen %q, want %q", seen, want)
+	}
+}
+
+// A statement can be made to fail, and a commit that fails leaves nothing behind.
+func TestOpen_makesAStatementFail(t *testing.T) {
+	broken := errors.New("broken")
+	fails := ""
+	db := open(t, filepath.Join(t.TempDir(), "db"), func(s Statement) error {
+		if s.SQL == fails {
+			return broken
+		}
+		return nil
+	})
+	exec(t, db, "CREATE TABLE t (x INTEGER)")
+	for _, fails = range []string{"BEGIN", "INSERT INTO t VALUES (1)", "COMMIT"} {
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err == nil {
+			_, err = tx.ExecContext(t.Context(), "INSERT INTO t VALUES (1)")
+			if err == nil {
+				err = tx.Commit()
+			} else {
+				_ = tx.Rollback()
+			}
+		}
+		if !errors.Is(err, broken) {
+			t.Errorf("%s: got %v, want it to fail", fails, err)
+		}
+	}
+	var n int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM t").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d rows are left, %v", n, err)
+	}
+	fails = ""
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatalf("after a commit that failed no transaction can begin: %v", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A statement tells the context that it was called under.
+func TestOpen_tellsTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var under []context.Context
+	db := open(t, filepath.Join(t.TempDir(), "db"), func(s Statement) error {
+		under = append(under, s.Context)
+		return nil
+	})
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(ctx, "CREATE TABLE t (x INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if len(under) != 3 || under[0].Err() == nil || under[1].Err() == nil || under[2].Err() != nil {
+		t.Errorf("BEGIN, CREATE and COMMIT were called under %v", under)
+	}
+}
+
+// A gate stops once, before the statement it was told, and others can write meanwhile.
+func TestGate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "db")
+	other := open(t, file, nil)
+	exec(t, other, "CREATE TABLE t (x INTEGER)")
+	var gate Gate
+	db := open(t, file, func(s Statement) error { gate.Pass(s); return nil })
+	at := gate.Stop(2)
+	done := make(chan error)
+	go func() {
+		for range 3 {
+			if _, err := db.ExecContext(t.Context(), "INSERT INTO t VALUES (1)"); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	if s := <-at; s.SQL != "INSERT INTO t VALUES (1)" || gate.Seen() != 2 {
+		t.Errorf("stopped before %q, the %dth", s.SQL, gate.Seen())
+	}
+	var n int
+	if err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM t").Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d rows, %v; want the one before the gate", n, err)
+	}
+	exec(t, other, "INSERT INTO t VALUES (2)")
+	gate.Open()
+	gate.Open()
+	if err := <-done; err != nil || gate.Seen() != 3 {
+		t.Errorf("%v, %d statements", err, gate.Seen())
 	}
 }

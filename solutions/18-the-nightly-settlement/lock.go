@@ -41,8 +41,9 @@ type Report struct {
 func (s *Settlement) Run(ctx context.Context) (Report, error) {
 	// SOLUTION-BEGIN Acquire the lock with a context of its own that ends after s.Patience.
 	// | If that is why you did not get it, skip; mind that ctx itself may have ended. With
-	// | the lock, call settle, under the context of the hold and with its token. Release on
-	// | every way out, under a context that lives even if ctx does not.
+	// | the lock, call settle, under the context of the hold (hold.Context()) and with its
+	// | token (hold.Token()). Call hold.Release on every way out, under a context that
+	// | lives even if ctx does not.
 	patience, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	hold, err := s.Lock.Acquire(patience)
@@ -77,7 +78,8 @@ func (s *Settlement) settle(ctx context.Context, token int64) (booked int, err e
 func (s *Settlement) bookOne(ctx context.Context, token int64) (more bool, err error) {
 	// SOLUTION-BEGIN First raise the fence, as in lesson 11: what you read before that, an
 	// | old holder may still change. Then find an order that no booking names, insert the
-	// | booking with your token, and commit. All in one transaction (s.DB.BeginTx).
+	// | booking with your token, and commit. All in one transaction (s.DB.BeginTx). When
+	// | nothing is open, commit as well: a rollback takes the fence back.
 	tx, err := s.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
