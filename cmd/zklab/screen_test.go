@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,43 +130,75 @@ func TestPipe_withoutTerminal_playsTheFirstDemoAsText(t *testing.T) {
 	p.wantNothingLeft(2 * time.Second)
 }
 
-// 200 sessions of one process: the screen stays right, and a key is answered
-// at once.
-func TestScreen_200sessions_answersKeysWithin100ms(t *testing.T) {
-	p := newProgram(t)
-	m := p.open(100, 30, "lab", "--waiters", "200", "--in-one-process")
-	m.WaitFor("200 in line", screenLimit)
-	m.WaitFor("HOLDS", screenLimit)
-	var took []time.Duration
-	for range 9 {
-		m.Send("?")
-		took = append(took, m.WaitFor("any key back", screenLimit))
-		m.Send("?")
-		took = append(took, m.WaitFor("200 in line", screenLimit))
+// With hundreds in line the screen stays right, and every key is answered at once.
+func TestScreen_manyContestants_answersEveryKeyWithin100ms(t *testing.T) {
+	for _, c := range []struct {
+		name, line, fewer string
+		args              []string
+		act, sign         string
+	}{
+		{"200 sessions", "200 in line", "199 in line", []string{"--waiters", "200", "--in-one-process"}, "r", ""},
+		{"40 processes", "40 in line", "39 in line", []string{"--waiters", "40"}, "k", "KILLED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProgram(t)
+			m := p.open(100, 30, append([]string{"lab"}, c.args...)...)
+			m.WaitFor(c.line, screenLimit)
+			m.WaitFor("HOLDS", screenLimit)
+			everyKeyWithin(t, m, c.line, 100*time.Millisecond)
+			m.Send(c.act)
+			m.WaitFor(c.sign, screenLimit)
+			m.WaitFor(c.fewer, screenLimit)
+			m.Send("q")
+			m.Wait(5 * time.Second)
+			p.wantNothingLeft(2 * time.Second)
+		})
 	}
-	slices.Sort(took)
-	t.Logf("keys answered in %v (median), %v (slowest)", took[len(took)/2], took[len(took)-1])
-	if median := took[len(took)/2]; median > 100*time.Millisecond {
-		t.Errorf("keys take %v (median): %v", median, took)
-	}
-	m.Send("r")
-	m.WaitFor("199 in line", screenLimit)
-	m.Send("q")
-	m.Wait(5 * time.Second)
-	p.wantNothingLeft(2 * time.Second)
 }
 
-func TestScreen_40processes_staysRight(t *testing.T) {
-	p := newProgram(t)
-	m := p.open(100, 30, "lab", "--waiters", "40")
-	m.WaitFor("40 in line", screenLimit)
-	m.WaitFor("HOLDS", screenLimit)
-	m.Send("k")
-	m.WaitFor("KILLED", screenLimit)
-	m.WaitFor("39 in line", screenLimit)
-	m.Send("q")
-	m.Wait(5 * time.Second)
-	p.wantNothingLeft(2 * time.Second)
+// everyKeyWithin measures 60 keys, the help and back, and wants each to be answered
+// in time. A key during which the machine had no processor for the program says
+// nothing of it: it is pressed again.
+func everyKeyWithin(t *testing.T, m *ptytest.Term, back string, limit time.Duration) {
+	t.Helper()
+	const keys, again = 60, 60
+	var took []time.Duration
+	lost := 0
+	for len(took) < keys {
+		for _, help := range []bool{true, false} {
+			before := waited(m.Pid())
+			m.Send("?")
+			one := m.WaitUntil("the help, or back", screenLimit, func(screen string) bool {
+				return strings.Contains(screen, "any key back") == help && (help || strings.Contains(screen, back))
+			})
+			if stall := waited(m.Pid()) - before; one > limit && one-stall < limit {
+				if lost++; lost > again {
+					t.Fatalf("this machine is too busy to measure: for %d keys the program waited for a processor, for the last one %v of %v", lost, stall, one)
+				}
+				continue
+			}
+			took = append(took, one)
+		}
+	}
+	slices.Sort(took)
+	t.Logf("%d keys answered in %v (median), %v (slowest); %d measured again", len(took), took[len(took)/2], took[len(took)-1], lost)
+	if slowest := took[len(took)-1]; slowest > limit {
+		t.Errorf("a key took %v, want at most %v: %v", slowest, limit, took[len(took)-5:])
+	}
+}
+
+// waited is for how long the threads of a process were ready to run, and had no
+// processor.
+func waited(pid int) (all time.Duration) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, path := range threads {
+		var ran, ready int64
+		b, _ := os.ReadFile(path) // a thread may end meanwhile
+		if n, _ := fmt.Sscan(string(b), &ran, &ready); n == 2 {
+			all += time.Duration(ready)
+		}
+	}
+	return all
 }
 
 func TestScreen_replay_ofARecordedDemo(t *testing.T) {

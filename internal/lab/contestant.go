@@ -20,6 +20,7 @@ type member struct {
 	lock   string // full path
 	relay  *wiretap.Relay
 	passed *passed // of the lock
+	signs  signs
 	host   *host
 	ending bool // closes its session by itself; under Lab.mu
 	gone   bool // has ended; under Lab.mu
@@ -188,6 +189,7 @@ func (l *Lab) spawn(ctx context.Context, members []*member) error {
 // await tells of the process's end, and closes the relays of its members.
 func (l *Lab) await(h *host) {
 	exit := h.process.Exit()
+	l.stir()
 	for _, m := range h.members {
 		l.leave(m, exit.String(), exit.At)
 	}
@@ -211,6 +213,9 @@ func (l *Lab) onFrame(m *member, f *wiretap.Frame) {
 		l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Who: m.who, Text: fmt.Sprintf("%d frames of %s were not recorded", f.Lost, m.who)})
 	}
 	m.passed.count(f)
+	if m.signs.see(f) {
+		l.stir()
+	}
 	e, keep := eventOf(m.who, f)
 	if keep {
 		l.j.Append(e)

@@ -74,6 +74,7 @@ type Lab struct {
 	observer *observer
 	sessions *sessions
 	pulse    pulse
+	calm     calm
 
 	mu      sync.Mutex
 	closed  bool
@@ -155,6 +156,7 @@ func (l *Lab) Server(ctx context.Context, do, which string) error {
 	if err != nil {
 		return err
 	}
+	l.stir()
 	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Op: do, Node: s.Addr(), Text: fmt.Sprintf("%s of server %s (%s)", do, which, s.Addr())})
 	l.sessions.modes.begin()
 	switch do {

@@ -30,6 +30,8 @@ type observer struct {
 	conn *zk.Conn
 	bell chan struct{}
 
+	woken chan struct{} // the calm has ended
+
 	mu    sync.Mutex
 	locks []*followed
 
@@ -47,7 +49,7 @@ type followed struct {
 }
 
 func newObserver(l *Lab, conn *zk.Conn) *observer {
-	return &observer{lab: l, conn: conn, bell: make(chan struct{}, 1), known: map[string]journal.Node{}}
+	return &observer{lab: l, conn: conn, bell: make(chan struct{}, 1), woken: make(chan struct{}, 1), known: map[string]journal.Node{}}
 }
 
 // nudge says that a queue may have changed. It never blocks.
@@ -82,7 +84,7 @@ func (o *observer) all() []*followed {
 
 // run reads until ctx ends.
 func (o *observer) run(ctx context.Context) {
-	poll := time.NewTicker(pollQueue)
+	poll := time.NewTimer(pollQueue)
 	defer poll.Stop()
 	count := time.NewTimer(0)
 	defer count.Stop()
@@ -105,6 +107,13 @@ func (o *observer) run(ctx context.Context) {
 			if o.readQueues(ctx) {
 				unread = time.Now()
 				count.Reset(settleCount)
+				o.lab.calm.stir()
+			}
+			poll.Reset(o.lab.rhythm(pollQueue, calmQueue))
+		case <-o.woken:
+			poll.Reset(pollQueue)
+			if unread.IsZero() {
+				count.Reset(pollCount)
 			}
 		case <-count.C:
 			if !o.readCounters(ctx, !unread.IsZero()) {
@@ -115,7 +124,7 @@ func (o *observer) run(ctx context.Context) {
 				continue
 			}
 			unread = time.Time{}
-			count.Reset(pollCount)
+			count.Reset(o.lab.rhythm(pollCount, calmCount))
 		}
 	}
 }

@@ -21,6 +21,7 @@ const pollSessions = 250 * time.Millisecond
 type sessions struct {
 	lab    *Lab
 	bell   chan struct{}
+	woken  chan struct{}             // the calm has ended
 	member map[string]*zkstat.Reader // by address; only of the goroutine and counters
 	rmu    sync.Mutex                // guards member
 
@@ -52,7 +53,7 @@ type life struct {
 
 func newSessions(l *Lab) *sessions {
 	return &sessions{
-		lab: l, bell: make(chan struct{}, 1), totals: newTotals(), member: map[string]*zkstat.Reader{},
+		lab: l, bell: make(chan struct{}, 1), woken: make(chan struct{}, 1), totals: newTotals(), member: map[string]*zkstat.Reader{},
 		alive: map[journal.SessionID]*life{}, modes: newModes(),
 	}
 }
@@ -110,7 +111,7 @@ func (s *sessions) nudge() {
 
 // run reads until ctx ends.
 func (s *sessions) run(ctx context.Context) {
-	poll := time.NewTicker(pollSessions)
+	poll := time.NewTimer(pollSessions)
 	defer poll.Stop()
 	s.readModes(ctx)
 	for {
@@ -127,6 +128,9 @@ func (s *sessions) run(ctx context.Context) {
 			s.readModes(ctx)
 			s.readSessions(ctx)
 			s.readWatches(ctx)
+			poll.Reset(s.lab.rhythm(pollSessions, calmSessions))
+		case <-s.woken:
+			poll.Reset(pollSessions)
 		}
 	}
 }
