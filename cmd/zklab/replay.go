@@ -97,7 +97,7 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 	}
 	o := tui.Options{
 		Source: tui.FromJournal(journal.Of(events)), Replay: true, Title: "replay " + name + damaged, Page: f.page,
-		Theme: theme.Name(g.theme), ASCII: g.ascii, NoMotion: g.noMotion,
+		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion,
 	}
 	if name == "last" { // it lasts a second or two, and what matters are its steps
 		o.Held = true

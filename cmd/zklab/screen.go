@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/charmbracelet/x/term"
 
@@ -20,11 +21,22 @@ func (g *global) terminal() bool {
 		os.Getenv("TERM") != "dumb" && os.Getenv("ACCESSIBLE") == ""
 }
 
+// plainGlyphs says whether to draw with ASCII only: asked for, or because the
+// locale is one without Unicode. A locale that is not set says nothing.
+func (g *global) plainGlyphs() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToUpper(os.Getenv(name)); locale != "" {
+			return g.ascii || !strings.Contains(locale, "UTF-8") && !strings.Contains(locale, "UTF8")
+		}
+	}
+	return g.ascii
+}
+
 // screen are the options that every page is shown with.
 func (g *global) screen(h *house) tui.Options {
 	return tui.Options{
 		Source: tui.FromJournal(h.journal), Address: h.ensemble.Connect(),
-		Theme: theme.Name(g.theme), ASCII: g.ascii, NoMotion: g.noMotion,
+		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion,
 	}
 }
 

@@ -96,7 +96,7 @@ func (g *global) watch(ctx context.Context, path string, f *watchFlags) error {
 	}
 	return screenError(tui.Run(ctx, tui.Options{
 		Page: tui.PageWatch, Title: "watch " + path, Address: g.servers, Watch: &tui.Watch{Read: w.Read, Every: f.every},
-		Theme: theme.Name(g.theme), ASCII: g.ascii, NoMotion: g.noMotion,
+		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion,
 	}))
 }
 

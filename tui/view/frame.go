@@ -220,6 +220,22 @@ func key(p pane, x int, k Key) int {
 	return p.put(x+1, 1, k.Does, theme.Muted.Style())
 }
 
+// shortPath cuts the middle out of a path: its end says which lock it is, and its
+// beginning whose.
+func shortPath(path string, w int, ellipsis string) string {
+	if width(path) <= w {
+		return path
+	}
+	end := strings.LastIndexByte(path, '/')
+	if before := strings.LastIndexByte(path[:max(end, 0)], '/'); before > 0 && width(path[before:]) < w-2*width(ellipsis) {
+		end = before
+	}
+	if end <= 0 || width(path[end:]) > w-2*width(ellipsis) {
+		return shorten(path, w, ellipsis)
+	}
+	return shorten(path[:end], w-width(path[end:]), ellipsis) + path[end:]
+}
+
 // shorten cuts text to w cells.
 func shorten(text string, w int, ellipsis string) string {
 	if width(text) <= w {

@@ -37,7 +37,7 @@ func ReadWrite(f Frame, w, h int, th theme.Theme) string {
 
 // says writes the lock's path and a sentence beside it.
 func says(p pane, path, sentence string) {
-	path = shorten(path, max(p.r.W/3, 12), p.th.Glyph.Ellipsis)
+	path = shortPath(path, max(p.r.W/3, 12), p.th.Glyph.Ellipsis)
 	x := p.put(1, 0, path, theme.Text.Style().Bold())
 	p.fit(x+3, 0, p.r.W-x-4, sentence, theme.Muted.Style())
 }

@@ -51,7 +51,7 @@ func info(p pane, f Frame, t table) {
 	if t.lock.Recipe != "" {
 		parts = append(parts, "recipe "+t.lock.Recipe)
 	}
-	x := p.put(1, 0, shorten(f.Lock, max(p.r.W/3, 12), p.th.Glyph.Ellipsis), theme.Text.Style().Bold())
+	x := p.put(1, 0, shortPath(f.Lock, max(p.r.W/3, 12), p.th.Glyph.Ellipsis), theme.Text.Style().Bold())
 	for _, part := range parts {
 		if x+3+width(part) > p.r.W-1 {
 			break

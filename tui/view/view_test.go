@@ -226,3 +226,12 @@ func TestQueue_childWatches_areNotSaidToBeListedByTheServer(t *testing.T) {
 		}
 	}
 }
+
+// A path that is too long keeps its end, which says which lock it is.
+func TestQueue_longPath_keepsItsEnd(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Lock = "/zklab-67ede3867572705c/locks/demo"
+	if out := ansi.Strip(view.Queue(f, 80, 24, looks["mono"])); !strings.Contains(out, " /zklab-67ede38…/locks/demo ") {
+		t.Errorf("the lock's own name is cut off:\n%s", out)
+	}
+}

@@ -100,7 +100,7 @@ func watchInfo(p pane, v Watched, rows int) {
 	case len(r.Places) == 0:
 		text = "nobody holds, nobody waits   read-only"
 	}
-	path := shorten(r.Path, max(p.r.W/2, 12), p.th.Glyph.Ellipsis)
+	path := shortPath(r.Path, max(p.r.W/2, 12), p.th.Glyph.Ellipsis)
 	x := p.put(1, 0, path, theme.Text.Style().Bold())
 	n := max(len(r.Places), len(r.Locks))
 	if n > rows && v.Failure == "" && rows > 0 {

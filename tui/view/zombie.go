@@ -39,7 +39,7 @@ func zombieVerdict(p pane, f Frame) {
 	if len(believe) > max(len(l.Holders), 1) {
 		role = theme.Dead
 	}
-	path := shorten(f.Lock, max(p.r.W/3, 12), p.th.Glyph.Ellipsis)
+	path := shortPath(f.Lock, max(p.r.W/3, 12), p.th.Glyph.Ellipsis)
 	x := p.put(1, 0, path, theme.Text.Style().Bold())
 	p.fit(x+3, 0, p.r.W-x-4, text, role.Style().Bold())
 }
