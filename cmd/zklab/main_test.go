@@ -123,9 +123,17 @@ func (p *program) left() []string {
 	return left
 }
 
-// wantNothingLeft waits, at most so long, until nothing of the program is left.
+// engineTime is what a container engine may need to remove a server, and the process
+// that watches over it until it is sure that none comes later.
+const engineTime = 15 * time.Second
+
+// wantNothingLeft waits, at most so long, until nothing of the program is left. An
+// engine takes its own time for containers.
 func (p *program) wantNothingLeft(within time.Duration) {
 	p.t.Helper()
+	if backend == zkserver.Docker {
+		within += engineTime
+	}
 	deadline := time.Now().Add(within)
 	for {
 		left := p.left()
