@@ -17,26 +17,26 @@ import (
 // whyItFailed gives the diagnosis for the error of a call that should have worked, by
 // what the client really asked and was told.
 func (l *Lab) whyItFailed(c *Client, what string, call *Call) Diagnosis {
-	err := call.Err()
+	said, err := oneLine(call.Err()), cause(call.Err())
 	l.Flush()
 	d := Diagnosis{CodeUnexpected,
-		fmt.Sprintf("%s of %s returned an error although nothing was wrong: %q.", what, c.Name, err),
+		fmt.Sprintf("%s of %s returned an error although nothing was wrong: %q.", what, c.Name, said),
 		l.Steps(time.Time{}, By(c.Name))}
 	switch {
 	case errors.Is(err, zk.ErrInvalidPath):
 		d.Code = CodeWrongPath
-		d.Says = fmt.Sprintf("%s of %s returned %q: the client library has refused a path, and has asked nobody. A path begins with a slash: it is the lock's path, a slash and a name.", what, c.Name, err)
+		d.Says = fmt.Sprintf("%s of %s returned %q: the client library has refused a path, and has asked nobody. A path begins with a slash: it is the lock's path, a slash and a name.", what, c.Name, said)
 	case errors.Is(err, zk.ErrBadVersion) && l.refused(c, call.began, "delete", "BadVersion") != "":
 		d.Code = CodeWrongVersion
-		d.Says = fmt.Sprintf("%s of %s asked to delete its node in one certain version, and the node has another: the server has refused with %q.", what, c.Name, err)
+		d.Says = fmt.Sprintf("%s of %s asked to delete its node in one certain version, and the node has another: the server has refused with %q.", what, c.Name, said)
 	case errors.Is(err, zk.ErrNotEmpty) && l.refused(c, call.began, "delete", "NotEmpty") == l.path:
 		d.Code = CodeWrongNode
-		d.Says = fmt.Sprintf("%s of %s asked to delete the lock's path itself, where everybody stands in line, instead of its own node: the server has refused with %q.", what, c.Name, err)
+		d.Says = fmt.Sprintf("%s of %s asked to delete the lock's path itself, where everybody stands in line, instead of its own node: the server has refused with %q.", what, c.Name, said)
 	case OwnError(err):
 		d.Code = CodeOwnError
-		d.Says = fmt.Sprintf("%s of %s returned %q. No server has said so: this error was made in lock.go.", what, c.Name, err)
+		d.Says = fmt.Sprintf("%s of %s returned %q. No server has said so: this error was made in lock.go.", what, c.Name, said)
 	case l.broken(c):
-		d.Says = fmt.Sprintf("%s of %s returned an error: %q. Its connection had been broken, and could be had again.", what, c.Name, err)
+		d.Says = fmt.Sprintf("%s of %s returned an error: %q. Its connection had been broken, and could be had again.", what, c.Name, said)
 	}
 	return d
 }
@@ -63,9 +63,25 @@ func (l *Lab) broken(c *Client) bool {
 	return false
 }
 
+// cause is the first of joined errors: what came after it came of it.
+func cause(err error) error {
+	for {
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok || len(joined.Unwrap()) == 0 {
+			return err
+		}
+		err = joined.Unwrap()[0]
+	}
+}
+
+// oneLine is an error's text, which joined errors write in several lines.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
 // OwnError reports whether an error was made by the learner's code: it is neither an
-// answer of the server, nor one of the connection, nor the end of a context.
+// answer of the server, nor one of the connection, nor the end of a context. Of joined
+// errors the first one counts.
 func OwnError(err error) bool {
+	err = cause(err)
 	if err == nil || IsTODO(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

@@ -260,10 +260,11 @@ func TestGuard(t *testing.T) {
 
 func TestOwnError(t *testing.T) {
 	for err, want := range map[error]bool{
-		errors.New(". has no number"):                      true,
-		fmt.Errorf("join: %w", errors.New("not found")):    true,
-		fmt.Errorf("join: %w", zk.ErrNoNode):               false,
-		fmt.Errorf("join: %v", zk.ErrNoNode):               false,
+		errors.New(". has no number"):                                  true,
+		fmt.Errorf("join: %w", errors.New("not found")):                true,
+		fmt.Errorf("join: %w", zk.ErrNoNode):                           false,
+		fmt.Errorf("join: %v", zk.ErrNoNode):                           false,
+		errors.Join(errors.New("x is not in line"), zk.ErrInvalidPath): true,
 		context.Canceled:                                   false,
 		errors.Join(io.EOF, errors.New("x")):               false,
 		&net.OpError{Op: "read", Err: errors.New("reset")}: false,
