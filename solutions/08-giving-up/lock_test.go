@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
 )
 
 func TestMain(m *testing.M) { locktest.Main(m) }
@@ -41,11 +43,58 @@ func mustLeaveNothing(q *locktest.Queue, m *locktest.Member, how string) {
 	}
 }
 
-func pretendsToHold(q *locktest.Queue, m *locktest.Member, what string) {
+func pretendsToHold(q *locktest.Queue, m *locktest.Member, what, call string) {
 	q.Fail(locktest.Diagnosis{Code: "TIMEOUT-IS-SUCCESS",
-		Says: what + " was over before the lock was free, and Acquire reported success: A and B hold it at the same moment.",
-		Steps: append(q.Steps(time.Time{}, locktest.Any(locktest.Both(locktest.By("A"), locktest.Doing("create", "entered")), locktest.Both(locktest.By("B"), locktest.Doing("create", "getW")))),
-			locktest.Step{Who: "B", Text: strings.TrimPrefix(what, "B's ") + " is over"}, locktest.Step{Who: "B", Text: "entered", Effect: path.Base(q.Member("A").Node()) + " (A) still there"})})
+		Says: what + " was over before the lock was free, and " + call + " reported success: A and B hold it at the same moment.",
+		Steps: slices.Concat(
+			q.Steps(time.Time{}, locktest.Any(locktest.Both(locktest.By("A"), locktest.Doing("create", "entered")), locktest.Both(locktest.By("B"), locktest.Doing("create", "getW", "existsW")))),
+			[]locktest.Step{{Who: "B", Text: strings.TrimPrefix(what, "B's ") + " is over"}},
+			q.Steps(time.Time{}, locktest.Both(locktest.By("B"), locktest.Doing("delete"))),
+			[]locktest.Step{{Who: "B", Text: call + " returned", Effect: path.Base(q.Member("A").Node()) + " (A) still there"}})})
+}
+
+// mustHaveLeft requires that a member that gave up had no node any more when its call
+// returned. That the server has taken it out is on the wire before a call that waits
+// for it can return.
+func mustHaveLeft(q *locktest.Queue, m *locktest.Member, since time.Time, call *locktest.Call) {
+	q.Flush()
+	if !m.Did(call.EndedAt(), "delete") {
+		return
+	}
+	q.Fail(locktest.Diagnosis{Code: "LEAVES-LATER",
+		Says: fmt.Sprintf("%s's Acquire returned first, and %s's node went after that. Who returns an error says \"I have no node\": whoever acts on it, closes the connection or comes again, does so too early, and if the delete fails nobody hears of it.", m.Name, m.Name),
+		Steps: append(q.Steps(since, locktest.Both(locktest.By(m.Name), locktest.Doing("create", "getW", "existsW"))),
+			locktest.Step{Who: m.Name, Text: "context ended"},
+			locktest.Step{Who: m.Name, Text: "Acquire returned an error", Effect: path.Base(m.Node()) + " still there"},
+			locktest.Step{Who: m.Name, Text: "delete    " + path.Base(m.Node()) + " (own)", Effect: "deleted"})})
+}
+
+// Nobody has set a limit: a client that waits goes on waiting, in silence.
+func TestNobodyHasSetALimit(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A")
+	b := q.Member("B")
+	start := time.Now()
+	q.Start(b, b.Lock.Acquire)
+	q.Until(func() bool { return b.Ended() || len(b.Armed()) > 0 || b.Polls() })
+	asks := !q.Silent(b.Client)
+	if asks {
+		q.Until(func() bool { return b.Ended() || b.Polls() })
+	}
+	if b.Err() != nil && !locktest.IsTODO(b.Err()) && len(b.Armed()) > 0 {
+		q.Fail(locktest.Diagnosis{Code: "OWN-DEADLINE",
+			Says: fmt.Sprintf("Nobody has set B a limit, its context goes on, its watch has not fired, and B has given up: %q. How long to wait is for the caller to say, and ctx is where it says so.", b.Err()),
+			Steps: append(q.Steps(start, locktest.Both(locktest.By("B"), locktest.Doing("create", "getW", "existsW", "delete"))),
+				locktest.Step{Who: "B", Text: "Acquire returned an error", Effect: "its context goes on"})})
+	}
+	q.MustWait("B")
+	if asks {
+		q.MustBeSilent("B")
+	}
+	q.Release("A")
+	q.MustHold("B")
+	q.Release("B")
+	q.Done()
 }
 
 // A client gives up while it waits. It returns soon, and leaves nothing.
@@ -56,21 +105,24 @@ func TestGivesUpWhileItWaits(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	start := time.Now()
-	q.Start(b, func(context.Context) error { return b.Lock.Acquire(ctx) })
+	call := q.Start(b, func(context.Context) error { return b.Lock.Acquire(ctx) })
 	q.Until(func() bool { return b.Ended() || len(b.Armed()) > 0 || b.Polls() })
 	q.MustWait("B")
+	b.Delay(60 * time.Millisecond) // a delete takes so long that nobody can overlook it
 	cancel()
 	q.Until(b.Ended)
 	if !b.Ended() {
 		q.Fail(locktest.Diagnosis{Code: "IGNORES-CONTEXT",
 			Says: "B's context has ended, and B still waits. Whoever calls Acquire wants to go home.",
-			Steps: append(q.Steps(start, locktest.By("B")), locktest.Step{Who: "B", Text: "context ended"},
+			Steps: append(q.Steps(start, locktest.Both(locktest.By("B"), locktest.Not(locktest.Doing("delay")))), locktest.Step{Who: "B", Text: "context ended"},
 				locktest.Step{Who: "B", Text: "still waiting"})})
 	}
 	if b.Err() == nil {
-		pretendsToHold(q, b, "B's context")
+		pretendsToHold(q, b, "B's context", "Acquire")
 	}
 	mustLeaveNothing(q, b, "its context ended")
+	mustHaveLeft(q, b, start, call)
+	b.Heal()
 	if !errors.Is(b.Err(), context.Canceled) {
 		q.Fail(locktest.Diagnosis{Code: "WRONG-ERROR",
 			Says: fmt.Sprintf("B gave up because its context ended, but Acquire says %q. The caller must find ctx.Err() in the error.", b.Err())})
@@ -114,51 +166,106 @@ func TestGivesUpAsItsTurnComes(t *testing.T) {
 	q.Done()
 }
 
+// within is AcquireWithin as a call of Acquire; false without an error is errNotGot.
+func within(m *locktest.Member, milliseconds int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		got, err := m.Lock.(*Mutex).AcquireWithin(ctx, milliseconds)
+		if err == nil && !got {
+			err = errNotGot
+		}
+		return err
+	}
+}
+
 // A client waits for so many milliseconds, and no longer.
 func TestWaitsForSoLong(t *testing.T) {
 	const asked = 300
 	q := locktest.NewQueue(t, newLock)
 	q.Join("A")
 	b := q.Member("B")
-	var got bool
 	start := time.Now()
-	q.Start(b, func(ctx context.Context) (err error) {
-		got, err = b.Lock.(*Mutex).AcquireWithin(ctx, asked)
-		if err == nil && !got {
-			err = errNotGot
-		}
-		return err
-	})
+	q.Start(b, within(b, asked))
 	q.Until(b.Ended)
 	took := time.Since(start)
 	switch {
 	case !b.Ended():
 		q.Fail(wrongUnit(q, "300 milliseconds were asked for, and after 2 seconds B still waits. Is it the context with the deadline that Acquire gets?"))
 	case b.Err() == nil:
-		pretendsToHold(q, b, "B's time")
+		pretendsToHold(q, b, "B's time", "AcquireWithin")
 	case locktest.IsTODO(b.Err()):
 		q.Fail(locktest.TODO("AcquireWithin"))
 	}
 	mustLeaveNothing(q, b, "its time was up")
 	if !errors.Is(b.Err(), errNotGot) {
-		q.Fail(locktest.Diagnosis{Code: "WRONG-ERROR",
-			Says: fmt.Sprintf("B's time was up, which is no failure, but AcquireWithin returned the error %q.", b.Err())})
+		q.Fail(locktest.Diagnosis{Code: "TIMEOUT-IS-ERROR",
+			Says:  fmt.Sprintf("B's time was up, which is no failure, but AcquireWithin returned the error %q.", b.Err()),
+			Steps: q.Steps(start, locktest.Both(locktest.By("B"), locktest.Doing("create", "getW", "existsW", "delete")))})
 	}
 	if took < asked*time.Millisecond*9/10 {
 		q.Fail(wrongUnit(q, "300 milliseconds were asked for, and B gave up much sooner."))
 	}
 	q.Release("A")
 	c := q.Member("C")
-	q.Start(c, func(ctx context.Context) error {
-		ok, err := c.Lock.(*Mutex).AcquireWithin(ctx, 2000)
-		if err == nil && !ok {
-			err = errNotGot
-		}
-		return err
-	})
+	q.Start(c, within(c, 20_000))
 	q.MustHold("C")
 	q.Release("C")
 	q.Done()
+}
+
+// The caller of AcquireWithin gives up before the time is up. That is not the same as
+// its time being up.
+func TestTheCallerGivesUpSooner(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A")
+	b := q.Member("B")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	start := time.Now()
+	q.Start(b, func(context.Context) error { return within(b, 60_000)(ctx) })
+	q.Until(func() bool { return b.Ended() || len(b.Armed()) > 0 || b.Polls() })
+	q.MustWait("B")
+	gaveUp := time.Now()
+	cancel()
+	q.Until(b.Ended)
+	steps := func(last locktest.Step) []locktest.Step {
+		what := locktest.Both(locktest.By("B"), locktest.Doing("create", "getW", "existsW", "delete"))
+		all := q.Steps(start, locktest.Both(what, func(s locktest.Seen) bool { return s.At.Before(gaveUp) }))
+		all = append(all, locktest.Step{Who: "B", Text: "the caller's context ended"})
+		return append(append(all, q.Steps(gaveUp, what)...), last)
+	}
+	switch {
+	case !b.Ended():
+		q.Fail(locktest.Diagnosis{Code: "IGNORES-CONTEXT",
+			Says:  "B called AcquireWithin for a minute, and the context that it gave ended at once. B still waits: the limit comes on top of the caller's context, not in its place.",
+			Steps: steps(locktest.Step{Who: "B", Text: "still waiting"})})
+	case errors.Is(b.Err(), errNotGot):
+		q.Fail(locktest.Diagnosis{Code: "ERROR-IS-TIMEOUT",
+			Says:  "B called AcquireWithin for a minute, and the context that it gave ended at once. AcquireWithin said false without an error: the time was up. It was not; the caller has given up, and its error must tell.",
+			Steps: steps(locktest.Step{Who: "B", Text: "AcquireWithin returned false, nil"})})
+	}
+	mustLeaveNothing(q, b, "the caller's context ended")
+	q.Release("A")
+	q.Done()
+}
+
+// B cannot ask the server. That is no limit of time.
+func TestAnErrorIsNotTheTime(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A")
+	b := q.Member("B")
+	b.FailWrite(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: q.Path()})
+	start := time.Now()
+	q.Start(b, within(b, 60_000))
+	q.Until(func() bool { return b.Ended() || len(b.Armed()) > 0 || b.Polls() }) // it may ask again by itself
+	if errors.Is(b.Err(), errNotGot) {
+		q.Fail(locktest.Diagnosis{Code: "ERROR-IS-TIMEOUT",
+			Says: "B's connection broke before its create reached the server, and AcquireWithin, called for a minute, said at once that the time was up: false, and no error. Whoever reads that tries again later; nobody learns that something is broken.",
+			Steps: append(q.Steps(start, locktest.Both(locktest.By("B"), locktest.Doing("create", "getW", "existsW", "delete"))),
+				locktest.Step{Who: "B", Text: "AcquireWithin returned false, nil"})})
+	}
+	if b.Holds() {
+		q.MustWait("B")
+	}
 }
 
 var errNotGot = errors.New("AcquireWithin returned false, nil")
