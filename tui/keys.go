@@ -171,11 +171,23 @@ func (m *model) helpLines() []view.HelpLine {
 			continue
 		}
 		works, _ := d.now(m)
-		name := d.key.Help().Key
-		if name == "" {
-			name = d.key.Keys()[0]
-		}
-		out = append(out, view.HelpLine{Key: name, Text: d.help, Works: works})
+		out = append(out, view.HelpLine{Key: helpName(d), Text: d.help, Works: works})
 	}
 	return out
+}
+
+// arrows is how the help writes the keys that move.
+var arrows = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→"}
+
+// helpName is what the help calls a key. The key line may put one name on two keys
+// that move, here each has its own sentence.
+func helpName(d deed) string {
+	first, label := d.key.Keys()[0], d.key.Help().Key
+	if arrow := arrows[first]; arrow != "" {
+		return arrow
+	}
+	if label == "" {
+		return first
+	}
+	return label
 }

@@ -131,7 +131,7 @@ func TestRun_helpNamesEveryKey(t *testing.T) {
 	live(t, five, tui.Options{}, func(t *testing.T, _ *fixture.Lab, s *screen) {
 		s.await("5 in line")
 		s.press("?")
-		s.await("SIGKILL: no last word", "SIGSTOP: alive", "Cuts the chosen", "mouse", "any key back")
+		s.await("↑            Chooses the row above.", "↓            Chooses the row below.", "←            Steps one second back,", "SIGKILL: no last word", "SIGSTOP: alive", "Cuts the chosen", "mouse", "any key back")
 		s.press("x")
 		s.await("5 in line")
 	})
