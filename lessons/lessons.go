@@ -106,7 +106,8 @@ func Resolve(name string) (string, error) {
 			return slug, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %q; the lessons are %s", ErrNoLesson, name, strings.Join(Slugs(), ", "))
+	all := Slugs()
+	return "", fmt.Errorf("%w: %q; they go from %s to %s, by number or name: zklab list", ErrNoLesson, name, all[0][:2], all[len(all)-1][:2])
 }
 
 // Read reads one lesson from a tree of lessons, such as FS.

@@ -118,8 +118,12 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "0", "99", "nope", "../..", "common"} {
-		if slug, err := Resolve(name); !errors.Is(err, ErrNoLesson) {
-			t.Errorf("%q: %s, %v", name, slug, err)
+		slug, err := Resolve(name)
+		if !errors.Is(err, ErrNoLesson) {
+			t.Fatalf("%q: %s, %v", name, slug, err)
+		}
+		if text := err.Error(); len(text) > 120 || !strings.Contains(text, "01 to ") || !strings.Contains(text, "zklab list") {
+			t.Errorf("%q is told at length, or without what to do: %s", name, text)
 		}
 	}
 }
