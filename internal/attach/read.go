@@ -20,6 +20,10 @@ const (
 	atOnce   = 32              // getData requests under way at a time
 	oneRead  = 5 * time.Second // a reading that takes longer is given up
 	maxLocks = 200             // locks of a folder that are looked into
+
+	// Four-letter words that take longer, of one server and of all, are done without.
+	oneServer = time.Second
+	allWords  = 3 * time.Second
 )
 
 // Read takes one reading. While the connection is down it waits for it, up to
@@ -227,29 +231,38 @@ func (w *Watcher) readWords(ctx context.Context) {
 			sv.notes = append(sv.notes, text)
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, allWords)
+	defer cancel()
 	for _, r := range w.readers {
-		if c, err := r.Connections(ctx); err == nil {
-			for _, one := range c.List {
-				if one.Session != 0 {
-					sv.sessions[one.Session] = session{host: one.Remote, timeout: one.Timeout}
-				}
-			}
-		} else {
-			note(missing("hosts and session timeouts", r.Addr(), err))
-		}
-		d, err := r.DataWatches(ctx)
-		if err != nil {
-			sv.watchesOK = false
-			note(missing("who watches whom; it is inferred from the names", r.Addr(), err))
-			continue
-		}
-		for p, ids := range d.ByPath {
-			for _, id := range ids {
-				sv.watches[id] = append(sv.watches[id], p)
-			}
-		}
+		sv.ask(ctx, r, note)
 	}
 	w.words = sv
+}
+
+// ask adds what one server tells.
+func (sv *server) ask(ctx context.Context, r *zkstat.Reader, note func(string)) {
+	ctx, cancel := context.WithTimeout(ctx, oneServer)
+	defer cancel()
+	if c, err := r.Connections(ctx); err == nil {
+		for _, one := range c.List {
+			if one.Session != 0 {
+				sv.sessions[one.Session] = session{host: one.Remote, timeout: one.Timeout}
+			}
+		}
+	} else {
+		note(missing("hosts and session timeouts", r.Addr(), err))
+	}
+	d, err := r.DataWatches(ctx)
+	if err != nil {
+		sv.watchesOK = false
+		note(missing("who watches whom; it is inferred from the names", r.Addr(), err))
+		return
+	}
+	for p, ids := range d.ByPath {
+		for _, id := range ids {
+			sv.watches[id] = append(sv.watches[id], p)
+		}
+	}
 }
 
 func missing(what, addr string, err error) string {

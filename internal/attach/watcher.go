@@ -66,7 +66,11 @@ func Open(ctx context.Context, o Options) (*Watcher, error) {
 		}
 	})
 	for _, a := range addresses {
-		w.readers = append(w.readers, zkstat.NewReader(a, "", o.Now))
+		r := zkstat.NewReader(a, "", o.Now)
+		if o.TLS != nil {
+			r.SetTLS(o.TLS)
+		}
+		w.readers = append(w.readers, r)
 	}
 	if err := w.begin(ctx, session); err != nil {
 		w.Close()

@@ -18,7 +18,7 @@ func (r *Reader) word(ctx context.Context, word string, at *Reading, parse func(
 	ctx, cancel := bound(ctx)
 	defer cancel()
 	start := r.now()
-	b, err := askWord(ctx, r.addr, word)
+	b, err := askWord(ctx, r.dial, r.addr, word)
 	r.count(len(word) + len(b))
 	if err != nil {
 		return err
@@ -39,15 +39,14 @@ func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, defaultTimeout)
 }
 
-func askWord(ctx context.Context, addr, word string) ([]byte, error) {
+func askWord(ctx context.Context, dial func(context.Context, string, string) (net.Conn, error), addr, word string) ([]byte, error) {
 	fail := func(err error) error {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return fmt.Errorf("zkstat: %s does not answer %s: %w", addr, word, err)
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", addr)
+	conn, err := dial(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fail(err)
 	}

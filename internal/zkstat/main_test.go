@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,7 +130,7 @@ func TestCapture(t *testing.T) {
 					must(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
 				}
 				for _, w := range words {
-					b, err := askWord(within(t), s.Addr(), w)
+					b, err := askWord(within(t), new(net.Dialer).DialContext, s.Addr(), w)
 					save(w+".txt", b, err)
 				}
 				for _, c := range commands {

@@ -2,8 +2,10 @@ package zkstat
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 )
@@ -28,6 +30,7 @@ type Reader struct {
 	addr  string
 	admin string
 	now   func() time.Time
+	dial  func(ctx context.Context, network, addr string) (net.Conn, error) // for words
 
 	mu    sync.Mutex
 	clock Clock         // zero until measured
@@ -43,8 +46,12 @@ func NewReader(addr, admin string, now func() time.Time) *Reader {
 	if now == nil {
 		now = time.Now
 	}
-	return &Reader{addr: addr, admin: admin, now: now}
+	return &Reader{addr: addr, admin: admin, now: now, dial: new(net.Dialer).DialContext}
 }
+
+// SetTLS makes the reader ask four-letter words within TLS, as a server's secure
+// port wants it: there a word in plain gets no answer. Call it before any reading.
+func (r *Reader) SetTLS(c *tls.Config) { r.dial = (&tls.Dialer{Config: c}).DialContext }
 
 // Addr is the server's client address.
 func (r *Reader) Addr() string { return r.addr }
