@@ -326,3 +326,29 @@ func TestNameAt_findsTheWordNearest(t *testing.T) {
 		}
 	}
 }
+
+// A frame of 140x45 costs a millisecond of work at most, whatever page it is and
+// however many are in line.
+func TestPages_140x45_aFrameIsCheap(t *testing.T) {
+	crowd := frame(fixture.Crowd(200), 3)
+	for name, c := range map[string]struct {
+		draw drawn
+		f    view.Frame
+	}{
+		"queue": {view.Queue, crowd}, "timeline": {view.Timeline, frame(fixture.KillAndStop(), 40)}, "sequence": {view.Sequence, crowd},
+		"ensemble": {drawEnsemble(0), crowd}, "zombie": {view.Zombie, crowd}, "herd": {view.Herd, frame(fixture.Herd(200, 4), 100)},
+		"readwrite": {view.ReadWrite, shared("rw", fixture.ReadWrite(), 30)}, "semaphore": {view.Semaphore, shared("sem", fixture.Pool(40, 200), 33)},
+		"watch": {drawWatch(watched()), watchFrame()},
+	} {
+		fastest := time.Hour
+		for range 40 { // the fastest: others may use the machine
+			began := time.Now()
+			c.draw(c.f, 140, 45, looks["dark"])
+			fastest = min(fastest, time.Since(began))
+		}
+		t.Logf("%s: %v", name, fastest)
+		if fastest > time.Millisecond {
+			t.Errorf("a frame of the %s page costs %v, want at most 1 ms", name, fastest)
+		}
+	}
+}
