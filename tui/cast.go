@@ -45,12 +45,16 @@ func WriteCast(ctx context.Context, w io.Writer, events []journal.Event, c Cast)
 }
 
 // Picture draws a journal's page at one moment as plain text, for a document.
-// Nothing in it moves. The error says what is wrong with the options.
+// Nothing in it moves. Of a moment after the last event nothing is known: its
+// picture is that of the last event. The error says what is wrong with the options.
 func Picture(events []journal.Event, at time.Time, c Cast) (string, error) {
 	c.Theme = theme.Mono
 	r, err := newRecorder(context.Background(), io.Discard, events, c)
 	if err != nil {
 		return "", err
+	}
+	if end := events[len(events)-1].At; at.After(end) {
+		at = end
 	}
 	n := 0
 	for n < len(events) && !events[n].At.After(at) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
@@ -83,5 +84,19 @@ func TestPicture_isPlainText(t *testing.T) {
 	}
 	if strings.Contains(out, "\x1b") {
 		t.Error("there are escape sequences in it")
+	}
+}
+
+// What is after a journal's end is not known, least of all that an hour has passed.
+func TestPicture_afterTheEnd_isTheEnd(t *testing.T) {
+	events := recorded()
+	end := events[len(events)-1].At
+	want, err := tui.Picture(events, end, tui.Cast{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tui.Picture(events, end.Add(time.Hour), tui.Cast{})
+	if err != nil || got != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 }
