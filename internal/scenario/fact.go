@@ -195,15 +195,17 @@ func wakes(_ *Runner, s journal.State, lock string) (int, bool, string) {
 }
 
 // settled reports whether n are in line and nothing is under way any more: the
-// holder knows that it holds, each waiter has its watch, and the counters were
-// read after the last change. Then the next release can be counted exactly.
+// holder knows that it holds, each waiter has its watch and is in the server's list,
+// and the counters were read after the last change. Then the next release can be
+// counted exactly.
 func settled(r *Runner, s journal.State, lock string, n int) finding {
 	l, _ := s.Lock(lock)
-	holding := map[string]bool{}
+	listed, holding := map[string]bool{}, map[string]bool{}
 	for _, p := range l.Queue {
+		listed[p.Who] = true
 		holding[p.Who] = holding[p.Who] || p.Holds
 	}
-	line, unarmed, unaware := 0, 0, 0
+	line, unarmed, unlisted, unaware := 0, 0, 0, 0
 	for _, c := range s.Contestants {
 		if c.Lock != lock || c.Phase == journal.Killed || c.Phase == journal.Gone {
 			continue
@@ -221,6 +223,9 @@ func settled(r *Runner, s journal.State, lock string, n int) finding {
 			if len(c.Watches) == 0 {
 				unarmed++
 			}
+			if !listed[c.Who] {
+				unlisted++
+			}
 		}
 	}
 	counted := s.Counters.At.After(l.Changed) && s.Counters.At.After(r.watch.lastFired)
@@ -228,13 +233,16 @@ func settled(r *Runner, s journal.State, lock string, n int) finding {
 		counted = false // some events are still on their way to their clients
 	}
 	is := fmt.Sprintf("%d in line, %d of them without a watch yet", line, unarmed)
+	if unlisted > 0 {
+		is += fmt.Sprintf("; %d not in the server's list yet", unlisted)
+	}
 	if unaware > 0 {
 		is += "; the holder does not know yet"
 	}
 	if !counted {
 		is += "; the server's counters not read since the last change"
 	}
-	return finding{ok: line == n && unarmed == 0 && unaware == 0 && counted, is: is}
+	return finding{ok: line == n && unarmed == 0 && unlisted == 0 && unaware == 0 && counted, is: is}
 }
 
 // tokenLarger compares the tokens of the last two grants.
