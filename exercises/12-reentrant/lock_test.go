@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
 )
 
 func TestMain(m *testing.M) { locktest.Main(m) }
@@ -198,6 +199,7 @@ func (p *process) mustRefuse(who string, lock locktest.Locker, node, code, says 
 		p.fail(code, says+"The call does not return. It must be refused with ErrNotOwner.")
 	case errors.Is(err, ErrNotOwner) && inLine(p.Queue, node):
 		p.step(who, "releases", "ErrNotOwner")
+		p.mustUnlock("Release has returned ErrNotOwner, and m.mu is still locked. The next call waits for it for ever.")
 	case !inLine(p.Queue, node):
 		p.step(who, "releases", path.Base(node)+" is gone")
 		p.fail(code, says+"The node is gone: others can enter while the owner still works. It must be refused with ErrNotOwner.")
@@ -241,4 +243,91 @@ func TestFailedAcquire(t *testing.T) {
 	p.MustHold("B")
 	p.Release("B")
 	p.Done()
+}
+
+// mustUnlock locks m.mu of A, for a moment, and requires that it can.
+func (p *process) mustUnlock(says string) {
+	mu := &p.a.Lock.(as).mutex.mu
+	if !mu.TryLock() {
+		p.fail(locktest.CodeNeverReturns, says)
+	}
+	mu.Unlock()
+}
+
+// releasesInVain has A's first owner release the lock while the server cannot be reached.
+func (p *process) releasesInVain() (release *locktest.Call) {
+	node := p.hold(false)
+	p.a.Refuse(true)
+	p.a.FailWrite(wiretap.Match{Op: wiretap.OpDelete, PathPrefix: p.Path()})
+	start := time.Now()
+	release = p.a.Do("Release", p.a.Lock.Release)
+	p.Until(func() bool { return p.a.Did(start, "delete") || release.Ended() })
+	p.step(first, "releases; its connection breaks", path.Base(node)+" is still there")
+	return release
+}
+
+// The node takes a while to go. The turn is given back after that.
+func TestTheTurnComesLast(t *testing.T) {
+	p := newProcess(t)
+	release := p.releasesInVain()
+	m := p.a.Lock.(as).mutex
+	if !release.Ended() && len(m.turn) == 0 {
+		p.step(first, "has given the turn back", "")
+		p.fail("TURN-TOO-EARLY", "The first owner has given the turn back, and its node is not gone yet. Whoever takes the turn now creates a node and overwrites m.node, while Release still deletes what m.node says: the one that must go stays, or the wrong one goes.")
+	}
+	if !p.Until(m.mu.TryLock) {
+		p.fail("IGNORES-CONTEXT", "Release waits for the server, and has m.mu locked all the while. Whoever comes in that time stands at m.mu: its context may end, and it waits.")
+	}
+	p.a.Refuse(false)
+	p.Until(func() bool { return release.Ended() || len(m.turn) == 0 }) // whatever Release still wants of m.mu comes too late
+	late := len(m.turn) == 0 && m.owner != nil
+	m.mu.Unlock()
+	if late {
+		p.step(first, "has given the turn back", "m.owner still says that it holds")
+		p.fail("FORGETS-TOO-LATE", "The first owner has given the turn back, and only then it forgets who holds. The next owner may have the lock by then: it is the next one that is forgotten, and cannot release any more.")
+	}
+	p.MustReturn(p.a.Client, "Release", release)
+	p.Done()
+}
+
+// The node cannot be deleted in time. The turn is given back all the same.
+func TestTheTurnComesBackAfterAnError(t *testing.T) {
+	p := newProcess(t)
+	release := p.releasesInVain()
+	release.Cancel()
+	p.Until(release.Ended)
+	if release.Ended() && len(p.a.Lock.(as).mutex.turn) > 0 {
+		p.step(first, "its context ends", "an error")
+		p.fail("STUCK", "Release could not reach the server and has returned an error. The node goes when the session ends, but the turn is taken for good: no owner of this process gets the lock ever again.")
+	}
+}
+
+// A context without an owner does not say who it is.
+func TestWithoutAnOwner(t *testing.T) {
+	p := newProcess(t)
+	mutex := p.a.Lock.(as).mutex
+	p.mustSayNoOwner("Acquire", mutex.Acquire)
+	p.hold(false)
+	p.mustSayNoOwner("Release", mutex.Release)
+	p.Release("A")
+	p.Done()
+}
+
+func (p *process) mustSayNoOwner(what string, f func(context.Context) error) {
+	call := p.a.Do(what, f)
+	p.Until(call.Ended)
+	err := call.Err()
+	if errors.Is(err, ErrNoOwner) {
+		p.step("A, nobody", what, "ErrNoOwner")
+		return
+	}
+	said := "no error"
+	switch {
+	case !call.Ended():
+		said = "does not return"
+	case err != nil:
+		said = fmt.Sprintf("%q", err)
+	}
+	p.step("A, nobody", what, said)
+	p.fail("NO-OWNER", fmt.Sprintf("%s was called with a context that carries no owner. Nobody can tell then whose acquire a release belongs to, so it must be refused with ErrNoOwner: whoever has forgotten WithOwner learns of it at once.", what))
 }

@@ -106,7 +106,8 @@ func (m *Mutex) Acquire(ctx context.Context) error {
 func (m *Mutex) Release(ctx context.Context) error {
 	// SOLUTION-BEGIN Who is it (ownerOf)? Not the owner: ErrNotOwner. Count one less; while something is left,
 	// | that is all. At zero nobody owns the lock: forget the owner, take the node away
-	// | with m.leave, and give the turn back (<-m.turn).
+	// | with m.leave, which waits, so not under m.mu. Then give the turn back (<-m.turn),
+	// | whatever m.leave has said: it is the last thing.
 	me, err := ownerOf(ctx)
 	if err != nil {
 		return err
