@@ -191,13 +191,17 @@ type downgrade struct {
 	call  *locktest.Call
 }
 
-// begin has W1 hold, the others wait behind it, and W1 downgrade.
+// begin has W1 hold, and the others wait behind it. W1 comes for the second time, so its
+// number is not the first one.
 func begin(t *testing.T, others ...string) *downgrade {
 	q := newQueue(t, append([]string{"W1"}, others...)...)
 	d := &downgrade{Queue: q, w: q.Member("W1")}
 	q.Sharing(func(names []string) bool {
 		return allRead(slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "W1" && d.call != nil }))
 	})
+	q.Join("W1")
+	q.MustHold("W1")
+	q.Release("W1")
 	q.Join(append([]string{"W1"}, others...)...)
 	q.MustHold("W1")
 	q.MustWait(others...)
@@ -256,7 +260,9 @@ func (d *downgrade) slippedIn() {
 		if made.At.Before(d.start) || made.Node == "" {
 			continue
 		}
-		if _, _, ok := parse(path.Base(made.Node)); !ok {
+		if _, _, ok := parse(path.Base(made.Node)); !ok && strings.HasSuffix(made.Mode, "sequential") {
+			d.fail("LOSES-ITS-PLACE", "W1 asked for a sequential node under a name that has its number already, and the server has appended ten digits more: no name of this lock. The others pass it over, and W2 went in.", "W2")
+		} else if !ok {
 			d.fail("LOSES-ITS-PLACE", "W1 says that it still reads, but the name of its new node is not one of this lock's: a GUID, then -read-, then the ten digits of its number. The others pass it over, and W2 went in.", "W2")
 		} else {
 			d.fail("LOSES-ITS-PLACE", "W1 says that it still reads, but its new node stands behind W2: a sequential node goes to the end of the line. W2 was next when W1's old node went, and now it writes while W1 reads.", "W2")
@@ -296,6 +302,68 @@ func TestDowngradeLosesAReply(t *testing.T) {
 	d.MustWait("W2")
 	call := d.w.Do("Release", d.w.Lock.Release)
 	d.MustReturn(d.w.Client, "Release", call)
+	d.MustHandOver("W1", "W2")
+	d.Release("W2")
+	d.Done()
+}
+
+// The request to create gets lost on the way.
+func TestDowngradeLosesARequest(t *testing.T) {
+	d := begin(t, "W2")
+	d.w.FailWrite(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: d.Path()})
+	d.run()
+	d.Until(d.call.Ended)
+	if err := d.call.Err(); err != nil && unknown(err) {
+		d.fail("FORGETS", "W1's connection broke when it asked for the node that reads, and Downgrade gave up. The connection comes back, and W1 still holds the lock: it can ask again.")
+	}
+	d.MustReturn(d.w.Client, "Downgrade", d.call)
+	if !d.inLine(d.w) {
+		d.fail("TAKEN-FOR-DONE", "W1's connection broke before its request to create reached the server. W1 has taken the node for created, and has deleted the one that writes: it believes that it reads, and it has no node in line.")
+	}
+	d.MustWait("W2")
+	d.Release("W1")
+	d.MustHold("W2")
+	d.Release("W2")
+	d.Done()
+}
+
+// inLine reports whether a member has a node in line, as the server has it.
+func (d *downgrade) inLine(m *locktest.Member) bool {
+	for _, name := range d.Children() {
+		if _, stat, err := d.Observer().Exists(d.Path() + "/" + name); err == nil && stat.EphemeralOwner == m.SessionID() {
+			return true
+		}
+	}
+	return false
+}
+
+// W1's session ends before the request to create reaches the server. W2 holds the lock
+// when W1 comes back, in a new session.
+func TestDowngradeInAnotherSession(t *testing.T) {
+	d := begin(t, "W2")
+	w2 := d.Member("W2")
+	d.w.Refuse(true)
+	d.w.FailWrite(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: d.Path()})
+	d.run()
+	d.Until(func() bool { return d.call.Ended() || d.w.Did(d.start, "create") })
+	d.w.Expire()
+	d.Until(w2.Ended)
+	d.w.Refuse(false)
+	d.Until(d.call.Ended)
+	if d.call.Ended() && d.call.Err() == nil {
+		d.Fail(locktest.Diagnosis{Code: "LOST-UNNOTICED",
+			Says: "W1's session ended in the middle, and its write node went with it: W2 writes. W1 came back in a new session, created its node there, and Downgrade says that all is well. W1 reads while W2 writes.",
+			Steps: []locktest.Step{
+				{Who: "W1", Text: "downgrades", Effect: "connection cut before its create was sent"},
+				{Who: "W1", Text: "its session ends", Effect: "its write node deleted"},
+				{Who: "W2", Text: "entered"},
+				{Who: "W1", Text: "comes back in a new session"},
+				{Who: "W1", Text: "Downgrade returned no error"},
+			}})
+	}
+	if !d.call.Ended() {
+		d.MustReturn(d.w.Client, "Downgrade", d.call)
+	}
 	d.MustHandOver("W1", "W2")
 	d.Release("W2")
 	d.Done()

@@ -3,6 +3,7 @@ package locktest
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -21,6 +22,9 @@ func (n *namer) tidy(text string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return randomPart.ReplaceAllStringFunc(text, func(part string) string {
+		if strings.Trim(part, "0123456789") == "" {
+			return part // a number, and not random
+		}
 		if n.given[part] == "" {
 			n.given[part] = fmt.Sprintf("{guid %d}", len(n.given)+1)
 		}

@@ -22,6 +22,10 @@ const (
 	write = "write"
 )
 
+// ErrLost is returned by Downgrade when the session has ended meanwhile: the client
+// holds nothing, and somebody else may write.
+var ErrLost = errors.New("lost: the session has ended, and the lock with it")
+
 // RWMutex is a lock that many clients share by its path. Several may hold it to read,
 // or one to write. Create one with New.
 type RWMutex struct {
@@ -77,14 +81,17 @@ func parse(name string) (intent string, number int, ok bool) {
 }
 
 // Downgrade turns a lock held to write into one held to read, in the same place:
-// readers may come in beside it, but no writer before it.
+// readers may come in beside it, but no writer before it. When it returns ErrLost,
+// this client has no node in line.
 func (m *RWMutex) Downgrade(ctx context.Context) error {
 	// SOLUTION-BEGIN First create a node that reads, and only then delete the one that
 	// | writes, so that your place is never empty. A sequential node would stand at
 	// | the end of the line: create an ephemeral one, not sequential, with the name
 	// | that you have, "-write-" replaced by "-read-". The number stays. If you are not
 	// | told whether it was created (unknown), create it again: zk.ErrNodeExists means
-	// | that it was. Then leave, and note the new node in m.node.
+	// | that it was. But the session may have ended meanwhile. Is the node that writes
+	// | still yours (m.mine)? If not, the lock is lost: take the new node away, and
+	// | return ErrLost. Otherwise leave, and note the new node in m.node.
 	reader := strings.Replace(m.node, "-"+write+"-", "-"+read+"-", 1)
 	for {
 		_, err := m.conn.Create(reader, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
@@ -98,7 +105,15 @@ func (m *RWMutex) Downgrade(ctx context.Context) error {
 			return err
 		}
 	}
-	err := m.leave(ctx)
+	mine, err := m.mine(ctx, m.node)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		m.node = reader
+		return errors.Join(ErrLost, m.leave(ctx))
+	}
+	err = m.leave(ctx)
 	if err == nil {
 		m.node = reader
 	}
@@ -171,15 +186,34 @@ func (m *RWMutex) findOnce(guid string) (string, error) {
 		if !strings.HasPrefix(child, guid) {
 			continue
 		}
-		there, stat, err := m.conn.Exists(m.path + "/" + child)
+		mine, err := m.mineOnce(m.path + "/" + child)
 		if err != nil {
 			return "", err
 		}
-		if there && stat.EphemeralOwner == m.conn.SessionID() {
+		if mine {
 			return m.path + "/" + child, nil
 		}
 	}
 	return "", nil
+}
+
+// mine reports whether a node is there and belongs to the session that this client has
+// now. It goes on when the connection breaks.
+func (m *RWMutex) mine(ctx context.Context, node string) (bool, error) {
+	for {
+		mine, err := m.mineOnce(node)
+		if !unknown(err) {
+			return mine, err
+		}
+		if err := pause(ctx); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (m *RWMutex) mineOnce(node string) (bool, error) {
+	there, stat, err := m.conn.Exists(node)
+	return err == nil && there && stat.EphemeralOwner == m.conn.SessionID(), err
 }
 
 // leave takes this client's node out of the line, for sure: it returns nil only
