@@ -69,7 +69,7 @@ func (w *Workbook) Check(ctx context.Context, name string, run Run) (Result, err
 		at = o.At // the same run: not to be counted again
 	}
 	err = w.Store.Update(func(p *Progress) error {
-		p.Of(l.Slug).record(r.Code, at)
+		p.Of(l.Slug).record(r.Code, r.Message, at)
 		return nil
 	})
 	if err != nil && !errors.Is(err, ErrNewerProgress) {

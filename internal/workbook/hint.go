@@ -22,7 +22,8 @@ type Hint struct {
 
 // Hint returns the next hint of a lesson. The first is for level 1; each later
 // call for the same mistake goes one level up, at most to lessons.Levels. A new
-// mistake starts again at 1. Code that does not build, whether a check found that or
+// mistake starts again at 1: another code, another sentence of the same code, or any
+// after a pass. Code that does not build, whether a check found that or
 // a plain "go test" has, is told at once and uses up no hint. With ErrNotKept the hint holds nevertheless, but the
 // next call gives the same one.
 func (w *Workbook) Hint(ctx context.Context, name string) (Hint, error) {
@@ -53,8 +54,8 @@ func (w *Workbook) Hint(ctx context.Context, name string) (Hint, error) {
 	}
 	up := func(p *Progress) error {
 		s := p.Of(l.Slug)
-		if s.HintCode != h.Code {
-			s.HintCode, s.HintLevel = h.Code, 0
+		if s.HintCode != h.Code || s.HintFor != s.Mistake {
+			s.HintCode, s.HintFor, s.HintLevel = h.Code, s.Mistake, 0
 		}
 		s.HintLevel = min(s.HintLevel+1, lessons.Levels)
 		h.Level = s.HintLevel

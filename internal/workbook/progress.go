@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -44,7 +45,9 @@ type Standing struct {
 	Diagnoses map[string]int `json:"diagnoses,omitempty"` // how often each code came
 	Last      string         `json:"last,omitempty"`      // the code of the last run; "" when it passed
 	LastAt    time.Time      `json:"last_at,omitzero"`    // when that run ended
-	HintCode  string         `json:"hint_code,omitempty"` // what hints were given for
+	Mistake   string         `json:"mistake,omitempty"`   // what that run said went wrong
+	HintCode  string         `json:"hint_code,omitempty"` // what hints were given for,
+	HintFor   string         `json:"hint_for,omitempty"`  // the Mistake of then,
 	HintLevel int            `json:"hint_level,omitempty"`
 	Assisted  bool           `json:"assisted,omitempty"` // the answer was shown before it was solved
 	SolvedAt  time.Time      `json:"solved_at,omitzero"`
@@ -64,12 +67,13 @@ func (p *Progress) Of(slug string) *Standing {
 }
 
 // record notes the outcome of one run of a lesson's test.
-func (s *Standing) record(code string, at time.Time) {
+func (s *Standing) record(code, message string, at time.Time) {
 	if s.Status != Solved {
 		s.Attempts++
 	}
-	s.Last, s.LastAt = code, at
+	s.Last, s.LastAt, s.Mistake = code, at, mistakeIn(code, message)
 	if code == "" {
+		s.HintCode, s.HintFor, s.HintLevel = "", "", 0 // what goes wrong after a pass is a new mistake
 		if s.Status != Solved {
 			s.SolvedAt = at
 		}
@@ -83,6 +87,17 @@ func (s *Standing) record(code string, at time.Time) {
 		s.Diagnoses = map[string]int{}
 	}
 	s.Diagnoses[code]++
+}
+
+// mistakeIn is the sentence of a diagnosis, by which one mistake is told from another
+// of the same code. The steps below it may differ with one and the same mistake.
+func mistakeIn(code, message string) string {
+	if code == CodeTODO || !strings.HasPrefix(message, "what went wrong") {
+		return ""
+	}
+	says, _, _ := strings.Cut(message, "\nwhat happened\n")
+	says, _, _ = strings.Cut(says, "\nnext: ")
+	return strings.Join(strings.Fields(says), " ")
 }
 
 // Store keeps a Progress in a folder. Several processes may use it at once.

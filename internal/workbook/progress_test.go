@@ -21,7 +21,7 @@ func attempts(dir, count string) int {
 	n, err := strconv.Atoi(count)
 	for i := 0; i < n && err == nil; i++ {
 		err = Store{Dir: dir, Now: time.Now}.Update(func(p *Progress) error {
-			p.Of("01-x").record("HERD", time.Now())
+			p.Of("01-x").record("HERD", "", time.Now())
 			return nil
 		})
 	}
@@ -121,7 +121,7 @@ func TestProgress_damagedIsSetAside(t *testing.T) {
 		if err := os.WriteFile(s.file(), []byte(damage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Update(func(p *Progress) error { p.Of("01-x").record("", time.Now()); return nil }); err != nil {
+		if err := s.Update(func(p *Progress) error { p.Of("01-x").record("", "", time.Now()); return nil }); err != nil {
 			t.Errorf("%q: %v", damage, err)
 		}
 		aside, err := filepath.Glob(filepath.Join(s.Dir, "progress.damaged-*"))
@@ -162,7 +162,7 @@ func TestProgress_record(t *testing.T) {
 		code string
 		want Status
 	}{{CodeTODO, Untouched}, {"HERD", Started}, {"", Solved}, {"HERD", Solved}, {"", Solved}} {
-		s.record(step.code, at.Add(time.Duration(i)*time.Minute))
+		s.record(step.code, "", at.Add(time.Duration(i)*time.Minute))
 		if s.Status != step.want || s.Last != step.code {
 			t.Errorf("after %q: %+v, want %s", step.code, s, step.want)
 		}

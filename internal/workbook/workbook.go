@@ -121,7 +121,7 @@ func (w *Workbook) progress() (*Progress, error) {
 	take := func(p *Progress) error {
 		for _, o := range fresh {
 			if s := p.Of(o.Exercise); o.At.After(s.LastAt) {
-				s.record(o.Code, o.At)
+				s.record(o.Code, o.Message, o.At)
 			}
 		}
 		return nil

@@ -139,6 +139,11 @@ func aLearnersWay(t *testing.T, w *Workbook) {
 	check("")
 	hint("", 0)
 	check("") // once more, for the joy of it: no attempt
+	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
+	check("ZERO-FORGOTTEN")
+	hint("ZERO-FORGOTTEN", 1)
+	w.write(t, lesson05+"/lock.go", right)
+	check("")
 
 	all, err := w.List()
 	if err != nil {
@@ -152,6 +157,42 @@ func aLearnersWay(t *testing.T, w *Workbook) {
 	if err != nil || !ok || next.Lesson.Number != "01" {
 		t.Errorf("next is %v, %v, %v", next.Lesson.Slug, ok, err)
 	}
+}
+
+// The hints of one code begin anew when it comes from another mistake.
+func TestHint_sameCodeAnotherMistake_beginsAnew(t *testing.T) {
+	w, err := Open(".", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Store.Dir = t.TempDir()
+	const slug, next = "03-one-shot-watches", "\nnext: zklab hint 03      replay: zklab replay last"
+	at := time.Now().Add(time.Hour) // the exercise's file is older
+	stuck := func(says string) {
+		t.Helper()
+		at = at.Add(time.Second)
+		err := w.Store.Update(func(p *Progress) error {
+			p.Of(slug).record("STUCK", "what went wrong  [STUCK]\n  "+says+next, at)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	hint := func(level int) {
+		t.Helper()
+		if h, err := w.Hint(t.Context(), "03"); err != nil || h.Code != "STUCK" || h.Level != level {
+			t.Errorf("got %s level %d, %v, want level %d", h.Code, h.Level, err, level)
+		}
+	}
+	stuck("The watch came too late.\nwhat happened\n  W  delay 60ms")
+	hint(1)
+	hint(2)
+	stuck("The watch came too late.\nwhat happened\n  W  delay 70ms")
+	hint(3)
+	stuck("W waits, and has no watch at the server.")
+	hint(1)
+	hint(2)
 }
 
 // Plain "go test" in any editor counts as well: the next hint knows the mistake.
