@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 	if l.Hints["TODO"] != [Levels]string{"a", "b\nb", "c"} || len(l.Wrong) != 1 || l.Notes != "* say it\n" {
 		t.Errorf("%+v", l)
 	}
-	if without := l.WithoutLab(); strings.Contains(without, "start 2") || !strings.Contains(without, "The end.") || !strings.Contains(without, "```go") {
+	if without := l.InsteadOfLab("a demo"); strings.Contains(without, "start 2") || !strings.Contains(without, "Some words.\n\na demo\n\n") || !strings.Contains(without, "The end.") || !strings.Contains(without, "```go") {
 		t.Errorf("without the demo:\n%s", without)
 	}
 	if n := l.Words(); n != 4 {

@@ -90,9 +90,9 @@ func LabBlocks(markdown string) []string {
 	return blocks
 }
 
-// WithoutLab returns the text without its lab block, for pages that show the
-// demo themselves.
-func (l Lesson) WithoutLab() string {
+// InsteadOfLab returns the text with other words in the place of its lab block: that is
+// for the program to read, and says which prediction is right.
+func (l Lesson) InsteadOfLab(words string) string {
 	var out []string
 	inside := false
 	for _, line := range strings.Split(l.Text, "\n") {
@@ -102,6 +102,7 @@ func (l Lesson) WithoutLab() string {
 			inside = fence != "```"
 		case fence == "```lab":
 			inside = true
+			out = append(out, words)
 		default:
 			out = append(out, line)
 		}

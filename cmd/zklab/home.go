@@ -30,7 +30,7 @@ func (g *global) home(ctx context.Context) error {
 		var err error
 		switch {
 		case lesson != "":
-			err = g.learn(ctx, lesson)
+			err = g.learn(ctx, lesson, false)
 		case demo != "":
 			err = g.demo(ctx, demo, nil, &demoFlags{})
 		default:

@@ -15,27 +15,31 @@ import (
 )
 
 func (g *global) learnCommand() *cobra.Command {
-	return &cobra.Command{
+	var asText bool
+	cmd := &cobra.Command{
 		Use: "learn [NN]", Short: "Read a lesson beside its live demo; your file is tested whenever you save it",
 		Long: `learn shows a lesson's text beside a live queue on a real ZooKeeper. Enter plays
 its demo step by step. It watches your exercise's file and runs its test when
 you save it. Without a number it opens the first lesson that is not solved.
-Without a terminal it prints the text.`,
+With --plain, or without a terminal, it prints the text.`,
 		Example: `  zklab learn
-  zklab learn 06`,
+  zklab learn 06
+  zklab learn 06 --plain | less`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) == 1 {
 				name = args[0]
 			}
-			return g.learn(cmd.Context(), name)
+			return g.learn(cmd.Context(), name, asText)
 		},
 	}
+	cmd.Flags().BoolVar(&asText, "plain", false, "print the lesson's text")
+	return cmd
 }
 
-// learn opens a lesson; an empty name means the next one.
-func (g *global) learn(ctx context.Context, name string) error {
+// learn opens a lesson, or prints its text; an empty name means the next one.
+func (g *global) learn(ctx context.Context, name string, asText bool) error {
 	w, noCheckout := g.openWorkbook()
 	if name == "" {
 		if noCheckout != nil {
@@ -55,13 +59,14 @@ func (g *global) learn(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !g.terminal() {
-		fmt.Fprintf(g.out, "# %s %s\n\n%s\n", l.Number, l.Title, strings.TrimSpace(l.Text))
-		return nil
-	}
 	script, err := scenario.Parse("lesson "+l.Number, l.Demo, nil)
 	if err != nil {
 		return err
+	}
+	if asText || !g.terminal() {
+		text := l.InsteadOfLab(demoInWords(l, script))
+		fmt.Fprintf(g.out, "# %s %s\n\n%s\n", l.Number, l.Title, strings.TrimSpace(text))
+		return nil
 	}
 	h, err := g.openHouse(ctx, script.Servers)
 	if err != nil {
@@ -69,6 +74,22 @@ func (g *global) learn(ctx context.Context, name string) error {
 	}
 	defer h.close()
 	return g.lessonScreen(ctx, h, w, l, script)
+}
+
+// demoInWords tells what a lesson's demo does and asks, but not what comes of it.
+func demoInWords(l lessons.Lesson, script *scenario.Script) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The live demo, which `zklab demo %s` plays:\n", l.Number)
+	for i, step := range script.Steps {
+		fmt.Fprintf(&b, "\n%d. %s\n", i+1, step.Text)
+		if q := step.Question; q != nil {
+			fmt.Fprintf(&b, "\n   Predict: %s\n\n", q.Text)
+			for _, choice := range q.Choices {
+				fmt.Fprintf(&b, "   - %s\n", choice)
+			}
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // lessonScreen shows the lesson's text, its demo and the learner's exercise. w

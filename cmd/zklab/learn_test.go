@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"zklab/internal/ptytest"
+	"zklab/lessons"
 )
 
 // The editor is a script that takes ctrl-C for itself, as editors do: zklab must
@@ -56,4 +57,34 @@ func TestScreen_learn_withoutEditorSaysThePath(t *testing.T) {
 	}
 	m.Send("q")
 	m.Wait(5 * time.Second)
+}
+
+// As text a lesson asks what its demo asks, and does not say which answer is right.
+func TestLearn_plain_asksWithoutTheAnswer(t *testing.T) {
+	for _, number := range []string{"06", "11", "17"} {
+		p := newProgram(t)
+		piped, errs, code := p.run(30*time.Second, "learn", number)
+		plain, _, _ := p.run(30*time.Second, "learn", number, "--plain")
+		if code != 0 || plain != piped {
+			t.Fatalf("exit %d, with --plain it is another text: %s\n%s", code, errs, plain)
+		}
+		l, err := lessons.Find(number, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(l.Demo) {
+			choice := strings.HasPrefix(line, "- ")
+			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), " *")
+			asked, isAsked := strings.CutPrefix(line, "predict ")
+			switch {
+			case choice && !strings.Contains(plain, line+"\n"), isAsked && !strings.Contains(plain, "Predict: "+asked+"\n"):
+				t.Errorf("lesson %s does not say %q as it is", number, line)
+			case strings.HasPrefix(line, "wait ") && strings.Contains(plain, line+"\n"):
+				t.Errorf("lesson %s shows what is for the program: %s", number, line)
+			}
+		}
+		if !strings.Contains(plain, "zklab demo "+number) {
+			t.Errorf("lesson %s does not say how to play its demo", number)
+		}
+	}
 }
