@@ -88,3 +88,24 @@ func TestLearn_plain_asksWithoutTheAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Without a number a hint is about the lesson that learn and next are about.
+func TestHint_withoutNumber_isTheNextLessons(t *testing.T) {
+	p := newProgram(t)
+	state := "ZKLAB_STATE=" + t.TempDir()
+	say := func(args ...string) string {
+		cmd := p.command(args...)
+		cmd.Env = append(cmd.Env, state)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		return string(out)
+	}
+	if hint := say("hint"); !strings.HasPrefix(hint, "01 One name, one winner\n[TODO] hint 1 of 3") {
+		t.Errorf("nothing is solved yet:\n%s", hint)
+	}
+	if hint := say("hint", "06"); !strings.HasPrefix(hint, "06 Call the next\n[TODO] hint 1 of 3") {
+		t.Errorf("asked for another lesson:\n%s", hint)
+	}
+}

@@ -107,19 +107,31 @@ func (g *global) nextCommand() *cobra.Command {
 
 func (g *global) hintCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "hint NN", Short: "Give the next hint for the mistake that your last test run showed", Args: cobra.ExactArgs(1),
+		Use: "hint [NN]", Short: "Give the next hint for the mistake that your last test run showed", Args: cobra.MaximumNArgs(1),
 		Long: `hint knows which mistake the last run of the exercise's test showed. The first
-call asks a question, the second gives the rule, the third the line.`,
+call asks a question, the second gives the rule, the third the line. Without a
+number it is about the first lesson that is not solved.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := g.openWorkbook()
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 {
+				e, more, err := w.Next()
+				if err != nil {
+					return err
+				}
+				if !more {
+					fmt.Fprintln(g.out, "all lessons are solved; name one for a hint: zklab hint 06")
+					return nil
+				}
+				args = []string{e.Lesson.Number}
+			}
 			h, err := w.Hint(cmd.Context(), args[0])
 			if err != nil && !errors.Is(err, workbook.ErrNotKept) {
 				return err
 			}
-			fmt.Fprint(g.out, hintText(h))
+			fmt.Fprintf(g.out, "%s %s\n%s", h.Lesson.Number, h.Lesson.Title, hintText(h))
 			return err // the hint is good even where it cannot be noted that it was given
 		},
 	}
