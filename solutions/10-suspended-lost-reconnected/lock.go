@@ -76,8 +76,8 @@ func (h *Hold) Check(now time.Time) error {
 	defer h.mu.Unlock()
 	// SOLUTION-BEGIN The connection may have told nothing yet, so look at the clock as
 	// | well. How long is h.sure ago? From two thirds of h.timeout on the holder is
-	// | suspended, from h.timeout on the lock is lost. Otherwise what Hear has found
-	// | counts.
+	// | suspended, from h.timeout on the lock is lost, and lost is final here, too: keep
+	// | it in h.belief. Otherwise what Hear has found counts.
 	silent := now.Sub(h.sure)
 	switch {
 	case silent >= h.timeout:

@@ -189,6 +189,10 @@ func TestShortBreak(t *testing.T) {
 	h.check(h.sent, "at once", "go on", func(got string) locktest.Diagnosis {
 		return locktest.Diagnosis{Code: "TOO-EARLY", Says: "A has just acquired the lock, its connection is well, and Check says: " + got + "."}
 	})
+	h.hear(h.hold, news{zk.StateSaslAuthenticated, h.hold.session}, "go on", func(got string) locktest.Diagnosis {
+		return locktest.Diagnosis{Code: "TOO-EARLY", Says: "A's connection is well, it tells something that is not about the session, and Hear says: " + got + ". Only news of the session may change what A believes."}
+	})
+	h.steps = h.steps[:2] // that this one said nothing need not be told
 	h.a.Cut()
 	for n := h.next(); n.state != zk.StateHasSession; n = h.next() {
 		if n.state == zk.StateConnected || n.state == zk.StateConnecting {
@@ -311,8 +315,9 @@ func TestSilence(t *testing.T) {
 			return locktest.Diagnosis{Code: "TOO-EARLY",
 				Says: "The server never ends a session before T has passed since it last heard the client. So until T after A sent its last answered request nobody else can have the lock: A is suspended, and not yet lost."}
 		}
-		longAgo := New(h.hold.session, h.timeout, time.Now().Add(-2*h.timeout))
-		if h.verdict("Check", h.call("Check", func() error { return longAgo.Check(time.Now()) })) == "lost" {
+		sent := time.Now().Add(-2 * h.timeout) // by a clock of its own it is lost, at the time given it goes on
+		longAgo := New(h.hold.session, h.timeout, sent)
+		if h.verdict("Check", h.call("Check", func() error { return longAgo.Check(sent.Add(h.timeout / 2)) })) != "go on" {
 			return locktest.Diagnosis{Code: "WRONG-CLOCK",
 				Says: "Check was asked about a moment nine tenths of T after the last answer, and says: go on. It has looked at a clock of its own, and not at the time that it was given."}
 		}
@@ -351,6 +356,9 @@ func TestTheClock(t *testing.T) {
 		return locktest.Diagnosis{Code: "TOO-LATE",
 			Says: "A has heard that its session goes on, and takes the moment of hearing for a new beginning: Check says: " + got + ". But A may hear late, when it was stopped in between. Only the time at which an answered request was sent counts."}
 	})
+	late.Answered(at(9, 10))
+	h.step("A", "gets an answer to what it sent at 9/10 T", "")
+	h.checkOf(late, at(1, 1), "again", "lost", final)
 	h.Release("A")
 	h.MustHold("B")
 	h.Release("B")
