@@ -181,7 +181,14 @@ func TestTokensGrow(t *testing.T) {
 	}
 	k.Release("B")
 	k.MustHold("A")
+	gone := k.Member("A").Node()
 	k.Release("A")
+	k.step("A", "releases", path.Base(gone)+" is gone")
+	err := k.Safely("Token", func() (err error) { token, err = Token(k.Member("A").Conn, gone); return err })
+	if err == nil {
+		k.step("A", "asks for its token", fmt.Sprint(token))
+		k.fail("TOKEN-OF-NOTHING", "A's node is gone, and Token gives a token and no error. Whoever has lost his node holds nothing, and must learn of it here, before he writes.")
+	}
 	k.Done()
 }
 
@@ -314,9 +321,30 @@ func (l *ledger) has(item string) bool {
 	return n > 0
 }
 
+// newest is the last row of the ledger, in words.
+func (l *ledger) newest() string {
+	l.t.Helper()
+	var item, token string
+	err := l.rows.QueryRowContext(l.t.Context(), `SELECT item, token FROM bookings ORDER BY number DESC LIMIT 1`).Scan(&item, &token)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		l.t.Fatal(err)
+	}
+	return fmt.Sprintf("item %q, token %q", item, token)
+}
+
+// fence is the token in the fence.
+func (l *ledger) fence() (token int64) {
+	l.t.Helper()
+	if err := l.rows.QueryRowContext(l.t.Context(), `SELECT token FROM fence`).Scan(&token); err != nil {
+		l.t.Fatal(err)
+	}
+	return token
+}
+
 // must requires that a booking of the one who holds the lock is taken.
 func (l *ledger) must(who string, at *Ledger, token int64, item, code, says string) {
 	l.t.Helper()
+	before := l.newest()
 	switch booked, err := l.book(who, at, token, item); {
 	case errors.Is(err, ErrStale):
 		l.fail(code, says)
@@ -326,6 +354,8 @@ func (l *ledger) must(who string, at *Ledger, token int64, item, code, says stri
 		l.fail("LEFT-OPEN", "The database is locked: the booking before has left its transaction open. Whoever is refused must end his transaction as well.")
 	case err != nil:
 		l.fail(locktest.CodeUnexpected, fmt.Sprintf("Book returned an error although %s holds the lock: %q.", who, err))
+	case !booked && l.newest() != before:
+		l.fail("WRONG-ROW", fmt.Sprintf("The ledger has a new row, and it is not the booking of %s with token %d: it says %s. The values stand for the question marks in the order in which they are given.", item, token, l.newest()))
 	case !booked:
 		l.fail("NOT-BOOKED", fmt.Sprintf("Book returned no error to %s, but %s is not in the ledger. What is written in a transaction counts only when that is committed.", who, item))
 	}
@@ -366,8 +396,13 @@ func TestZombie(t *testing.T) {
 	b := tokenOf("B")
 	l.must("B", l.b, b, "bread", "REJECTS-HOLDER", rejectsHolder)
 	l.step("A", "wakes up and goes on", "")
+	before := l.fence()
 	l.mustRefuse(l.a, a, "cheese", "STALE-WRITE",
 		"A slept through the end of its session, B took over and booked, and now A's booking was taken: A does not know that it holds the lock no more. The ledger had seen B's larger token, and let a smaller one through.")
+	if l.fence() < before {
+		l.step("fence", "was B's token", "is A's")
+		l.fail("FENCE-LOWERED", "A's booking was refused, which is right, but A has written its own token into the fence, and that is smaller than B's. From now on the ledger takes what it must refuse.")
+	}
 	l.otherProcess(a)
 	l.must("B", l.b, b, "butter", "REJECTS-HOLDER", rejectsHolder+" A's refused attempt has changed the fence.")
 }
@@ -432,6 +467,28 @@ func TestPauseInTheMiddle(t *testing.T) {
 			l.fail("SILENT-REFUSAL", "A's booking was not taken, and Book returned no error: A believes that it is booked, and goes on. A refusal must reach the one who is refused.")
 		case !errors.Is(err, ErrStale): // the database itself kept A out
 			l.mustRefuse(l.a, 7, "apples", "CHECK-THEN-WRITE", says)
+		}
+	}
+}
+
+// The database itself fails. That is not the end of the lock, and no success either.
+func TestDatabaseFails(t *testing.T) {
+	l := newLedger(t, newQueue(t))
+	for _, table := range []string{"bookings", "fence"} {
+		event := map[string]string{"bookings": "INSERT ON bookings", "fence": "UPDATE ON fence"}[table]
+		if _, err := l.rows.ExecContext(t.Context(), `CREATE TRIGGER full BEFORE `+event+` BEGIN SELECT RAISE(ABORT, 'disk full'); END`); err != nil {
+			t.Fatal(err)
+		}
+		l.step("database", "fails when somebody writes to "+table, "")
+		switch booked, err := l.book("A", l.a, 7, "apples"); {
+		case booked: // past that table
+		case err == nil:
+			l.fail("IGNORES-ERROR", "The database failed, nothing is booked, and Book says that all is well. Each statement can fail, and each of these errors must reach the one who calls.")
+		case errors.Is(err, ErrStale):
+			l.fail("ERROR-IS-STALE", "The database failed, and Book says ErrStale. A believes that it has lost the lock, and it has not: its token is the largest that the ledger has seen. Only a row that was not changed says so.")
+		}
+		if _, err := l.rows.ExecContext(t.Context(), `DROP TRIGGER full`); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
