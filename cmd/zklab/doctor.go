@@ -31,9 +31,10 @@ func (g *global) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine: Go, ZooKeeper, Java or Docker, folders, terminal",
-		Long: `doctor checks what zklab needs on this machine, starts a private ZooKeeper once,
-and ends with one line to paste for an instructor. Exit code 1: something that
-zklab cannot do without is missing.`,
+		Long: `doctor checks what zklab needs on this machine, fetches what the exercises are
+built from if it is not there yet, starts a private ZooKeeper once, and ends with
+one line to paste for an instructor. Exit code 1: something that zklab cannot do
+without is missing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.doctor(cmd.Context(), asJSON) },
 	}
@@ -43,7 +44,7 @@ zklab cannot do without is missing.`,
 
 func (g *global) doctor(ctx context.Context, asJSON bool) error {
 	checks := []func(context.Context) finding{
-		checkGo, checkWorkspace, checkJava, checkInstalled, checkDocker, checkFolders, g.checkTerminal, checkUTF8, g.checkServer,
+		checkGo, checkWorkspace, g.checkModules, checkJava, checkInstalled, checkDocker, checkFolders, g.checkTerminal, checkUTF8, g.checkServer,
 	}
 	var all []finding
 	bad := 0
@@ -125,6 +126,26 @@ func checkWorkspace(ctx context.Context) finding {
 		return f
 	}
 	return finding{Name: f.Name, OK: true, Is: filepath.Dir(work)}
+}
+
+// checkModules makes sure that the exercises can be built without a network.
+func (g *global) checkModules(ctx context.Context) finding {
+	f := finding{Name: "modules", OK: true}
+	w, err := g.openWorkbook()
+	if err != nil {
+		f.Is = "not needed: no exercises here"
+		return f
+	}
+	if w.ModulesHere(ctx) {
+		f.Is = "all here"
+		return f
+	}
+	if err := g.fetchModules(ctx, w); err != nil {
+		f.OK, f.Is, f.Do = false, withoutRoom(err), "connect to the network once and run zklab doctor again; GOPROXY names a proxy for Go modules"
+		return f
+	}
+	f.Is = "all here; fetched just now"
+	return f
 }
 
 func checkJava(ctx context.Context) finding {

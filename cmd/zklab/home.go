@@ -18,6 +18,11 @@ func (g *global) home(ctx context.Context) error {
 	if !g.terminal() {
 		return g.demo(ctx, "queue", nil, &demoFlags{})
 	}
+	if w, err := g.openWorkbook(); err == nil {
+		if err := g.beReady(ctx, w); err != nil {
+			return err
+		}
+	}
 	for {
 		var lesson, demo string
 		o := tui.Options{

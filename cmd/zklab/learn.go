@@ -68,6 +68,11 @@ func (g *global) learn(ctx context.Context, name string, asText bool) error {
 		fmt.Fprintf(g.out, "# %s %s\n\n%s\n", l.Number, l.Title, strings.TrimSpace(text))
 		return nil
 	}
+	if noCheckout == nil {
+		if err := g.beReady(ctx, w); err != nil {
+			return err
+		}
+	}
 	h, err := g.openHouse(ctx, script.Servers)
 	if err != nil {
 		return err

@@ -29,6 +29,29 @@ func (g *global) openWorkbook() (*workbook.Workbook, error) {
 	return w, nil
 }
 
+// fetchModules makes sure that the exercises can be built, from here on without a
+// network, and says so when that takes time.
+func (g *global) fetchModules(ctx context.Context, w *workbook.Workbook) error {
+	if w.ModulesHere(ctx) || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	g.progress("zklab: fetching the Go modules that the exercises are built from, once …")
+	return w.FetchModules(ctx)
+}
+
+// beReady makes sure of what the exercises need before a screen opens. Lessons and
+// demos work without them.
+func (g *global) beReady(ctx context.Context, w *workbook.Workbook) error {
+	err := g.fetchModules(ctx, w)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		g.progress("zklab: %s; the exercises cannot be tested before that: zklab doctor", withoutRoom(err))
+	}
+	return nil
+}
+
 func (g *global) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "Show the ladder of lessons, and where you are", Args: cobra.NoArgs,
