@@ -21,8 +21,11 @@ func TestLab_3servers_20contestants_killLeader_noOverlapNoLostPlace(t *testing.T
 	if os.Getenv("ZKLAB_LONG") != "" {
 		rounds = 20
 	}
-	e := zktest.Start(t, zkserver.Options{Size: 3})
-	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Session: 10 * time.Second})
+	// Sessions outlast the election on a busy machine, where it was seen to take 10 s:
+	// one that ends loses its place, and rightly.
+	const session = 30 * time.Second
+	e := zktest.Start(t, zkserver.Options{Size: 3, MaxSession: session})
+	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Session: session})
 	must(t, err)
 	t.Cleanup(func() { closeEmpty(t, l) })
 	y := newTally(t, l)

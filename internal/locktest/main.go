@@ -140,6 +140,9 @@ func start(ctx context.Context, alone bool, size int) (*zkserver.Ensemble, error
 		return startOwn(ctx, o)
 	}
 	named := os.Getenv("ZKLAB_SERVERS")
+	if !alone && named != "" { // whoever asks for a backend and names servers has them from there
+		o.Backend = zkserver.External
+	}
 	if !alone || named == "" || os.Getenv("ZKLAB_BACKEND") == zkserver.External {
 		return zkserver.Start(ctx, o)
 	}
