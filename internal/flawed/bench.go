@@ -1,6 +1,7 @@
 package flawed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type Bench struct {
 	moved   chan struct{}
 	since   time.Time // of the last step
 	steps   []locktest.Step
+	looks   int    // since the last step
+	unknown string // the first client that was named and had not come
 }
 
 // player is a client with its lock, and what came of it.
@@ -53,6 +56,7 @@ func NewBench(lab *locktest.Lab, d Design) *Bench {
 
 // Close ends all that is in progress: what was stopped goes on, who waits gives up.
 func (b *Bench) Close() {
+	b.looks = 0
 	for _, p := range b.clients {
 		p.open()
 		if p.acquire != nil {
@@ -110,9 +114,26 @@ func (p *player) running() int {
 	return n
 }
 
+// Unknown names the first client that something should have happened to and that had not
+// come; "" when there is none.
+func (b *Bench) Unknown() string { return b.unknown }
+
+// has returns a client that has come. When there is none it notes that.
+func (b *Bench) has(name, text string) (*player, bool) {
+	p := b.clients[name]
+	if p == nil {
+		b.steps = append(b.steps, locktest.Step{Who: name, Text: text, Effect: "there is no " + name})
+		b.unknown = cmp.Or(b.unknown, name)
+	}
+	return p, p != nil
+}
+
 // Release lets a client give the lock back.
 func (b *Bench) Release(name string) {
-	p := b.client(name)
+	p, ok := b.has(name, "releases")
+	if !ok {
+		return
+	}
 	b.step(name, "releases", func() {
 		p.released = true
 		p.release = p.call("Release", p.lock.Release)
@@ -121,7 +142,10 @@ func (b *Bench) Release(name string) {
 
 // GiveUp ends the context of a client's Acquire, as a time limit does.
 func (b *Bench) GiveUp(name string) {
-	p := b.client(name)
+	p, ok := b.has(name, "its context ends")
+	if !ok {
+		return
+	}
 	b.step(name, "its context ends", func() {
 		if p.acquire != nil {
 			p.acquire.Cancel()
@@ -131,7 +155,10 @@ func (b *Bench) GiveUp(name string) {
 
 // Kill is kill -9: the process does nothing any more, and its session ends.
 func (b *Bench) Kill(name string) {
-	p := b.client(name)
+	p, ok := b.has(name, "is killed")
+	if !ok {
+		return
+	}
 	b.step(name, "is killed; its session ends", func() {
 		p.dead = true
 		p.end()
@@ -142,7 +169,10 @@ func (b *Bench) Kill(name string) {
 // EndSession ends a client's session while its process lives, as after a long
 // pause. The client has a new session then.
 func (b *Bench) EndSession(name string) {
-	p := b.client(name)
+	p, ok := b.has(name, "its session ends")
+	if !ok {
+		return
+	}
 	b.step(name, "sleeps; its session ends", func() {
 		old := p.Session()
 		p.link.Expire()
@@ -152,7 +182,11 @@ func (b *Bench) EndSession(name string) {
 
 // DeleteNode deletes the node of a client, as an administrator can.
 func (b *Bench) DeleteNode(name string) {
-	node := b.client(name).link.Node()
+	p, ok := b.has(name, "its node is deleted")
+	if !ok {
+		return
+	}
+	node := p.link.Node()
 	b.step("admin", fmt.Sprintf("deletes the node of %s", name), func() { _ = b.lab.Observer().Delete(node, -1) })
 }
 
@@ -171,8 +205,9 @@ func (b *Bench) StopBefore(name string, op Op) {
 
 // Continue lets a client go on that was stopped.
 func (b *Bench) Continue(name string) {
-	p := b.client(name)
-	b.step(name, "goes on", p.open)
+	if p, ok := b.has(name, "goes on"); ok {
+		b.step(name, "goes on", p.open)
+	}
 }
 
 // LoseReply lets a client's next request of a kind be carried out, and breaks the
@@ -202,7 +237,16 @@ func (b *Bench) Woken() []string {
 	return b.which(func(p *player) bool { return p.link.Did(b.since, "woken") })
 }
 
+// restlessLooks is how many looks without a step in between show a loop that waits for
+// something.
+const restlessLooks = 10000
+
 func (b *Bench) which(is func(*player) bool) []string {
+	if b.looks++; b.looks > restlessLooks {
+		b.lab.Fail(locktest.Diagnosis{Code: locktest.CodeNeverReturns,
+			Says:  "Your test looks at the bench again and again, and nothing changes by that. Each step of the bench returns when all that follows from it has happened: look once, and take what you see.",
+			Steps: b.steps})
+	}
 	var names []string
 	for name, p := range b.clients {
 		if !p.dead && is(p) {
@@ -235,7 +279,7 @@ func (b *Bench) ReleaseErr(name string) error {
 
 // step does something, waits until all is still, and notes what came of it.
 func (b *Bench) step(who, text string, do func()) {
-	b.since = time.Now()
+	b.since, b.looks = time.Now(), 0
 	do()
 	b.settle()
 	effect := "nobody holds the lock"

@@ -50,6 +50,26 @@ func TestDesigns_foreignChild_isNotInLine(t *testing.T) {
 	}
 }
 
+// What should happen to somebody who never came is noted, and does nothing.
+func TestBench_unknownClient_isNoted(t *testing.T) {
+	b := flawed.NewBench(locktest.New(t), flawed.Good)
+	t.Cleanup(b.Close)
+	b.Ask("A")
+	steps := map[string]func(string){"Release": b.Release, "GiveUp": b.GiveUp, "Kill": b.Kill,
+		"EndSession": b.EndSession, "DeleteNode": b.DeleteNode, "Continue": b.Continue}
+	for what, do := range steps {
+		before := len(b.Steps())
+		do("X")
+		if got := b.Steps()[before:]; len(got) != 1 || got[0].Effect != "there is no X" {
+			t.Errorf("%s of X: %v", what, got)
+		}
+	}
+	expect(t, b, "A")
+	if b.Unknown() != "X" {
+		t.Errorf("unknown: %q", b.Unknown())
+	}
+}
+
 func expect(t *testing.T, b *flawed.Bench, names ...string) {
 	t.Helper()
 	if got := b.Holders(); !slices.Equal(got, names) {

@@ -37,8 +37,8 @@ func MiddleDies(b *flawed.Bench) error {
 
 // OneWake catches WakesEverybody.
 func OneWake(b *flawed.Bench) error {
-	// SOLUTION-BEGIN Let several clients wait, and the holder release. b.Woken() lists who
-	// | was woken by that.
+	// SOLUTION-BEGIN Let several clients wait, and the holder release (b.Release). b.Woken()
+	// | lists the names of those who were woken by that.
 	b.Ask("A", "B", "C", "D")
 	b.Release("A")
 	if woken := b.Woken(); len(woken) > 1 {
@@ -60,7 +60,8 @@ func OrderOfArrival(b *flawed.Bench) error {
 // GivesUp catches ForgetsItsNode and TimeoutIsSuccess.
 func GivesUp(b *flawed.Bench) error {
 	// SOLUTION-BEGIN One holds and one waits. The one who waits gives up (b.GiveUp). Two
-	// | things must be true then: who holds the lock, and who gets it after the release.
+	// | things must be true then. Who holds the lock? And if one more comes and the holder
+	// | releases, does that one get it?
 	b.Ask("A", "B")
 	b.GiveUp("B")
 	if err := mustHold(b, "A"); err != nil {

@@ -48,6 +48,11 @@ func (tr trial) try(t *testing.T, d flawed.Design) verdict {
 	if err != nil {
 		said = fmt.Sprintf("%q", err)
 	}
+	if x := b.Unknown(); x != "" {
+		lab.Fail(locktest.Diagnosis{Code: "NO-SUCH-CLIENT",
+			Says:  fmt.Sprintf("In your test %s something happens to %s, and there is no %s: nobody of that name has asked for the lock. So nothing happened.", tr.name, x, x),
+			Steps: b.Steps()})
+	}
 	return verdict{lab, err, append(b.Steps(), locktest.Step{Who: tr.name, Text: "says", Effect: said})}
 }
 
