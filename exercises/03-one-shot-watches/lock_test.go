@@ -195,6 +195,8 @@ func TestItGoesWhileYouLook(t *testing.T) {
 	s.Until(func() bool {
 		return s.call.Ended() || s.w.Did(s.start, "get", "getW", "exists", "existsW", "children", "childrenW")
 	})
+	s.w.Hold() // until the node has gone
 	s.remove()
+	s.w.Heal()
 	s.mustEnd("STUCK", "The node went after W had seen it and before W had set its watch. The watch came too late for the event, and no other will come. Look and watch must be one request.")
 }

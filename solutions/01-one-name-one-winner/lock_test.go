@@ -88,14 +88,19 @@ func TestTwoAtOnce(t *testing.T) {
 	lab := newLab(t)
 	start := time.Now()
 	slow, fast := lab.Client("B"), lab.Client("A")
-	slow.Delay(60 * time.Millisecond) // time enough for A between two of B's requests
+	slow.Delay(60 * time.Millisecond)
 	b := claim(lab, slow)
 	lab.Until(func() bool {
 		return b.call.Ended() || slow.Did(start, "create", "exists", "existsW", "get", "getW", "children", "childrenW")
 	})
+	slow.Hold() // until A is through, between two of B's requests
 	a := claim(lab, fast)
 	lab.MustReturn(fast, "Claim", a.call)
+	slow.Heal()
 	lab.Until(b.call.Ended)
+	if !slow.Did(start, "exists", "existsW", "get", "getW", "children", "childrenW") {
+		lab.CallFailed(slow, "Claim", b.call)
+	}
 	if a.won == b.won || b.call.Err() != nil {
 		lab.Fail(locktest.Diagnosis{Code: "CHECK-THEN-ACT",
 			Says: "B looked first, saw nobody, and then went on as if that were still true. " +

@@ -151,7 +151,9 @@ func TestGivesUpAsItsTurnComes(t *testing.T) {
 	start := time.Now()
 	q.Release("A")
 	q.Until(func() bool { return b.Ended() || b.Requests(start, "getChildren", "getChildren2") > 0 })
+	b.Hold()
 	cancel() // B has been woken and takes a new list, which will say that it is its turn
+	b.Heal()
 	q.Until(b.Ended)
 	if b.Err() != nil && leftBehind(q, b) {
 		q.Fail(locktest.Diagnosis{Code: "CANCELLED-BUT-HELD",
@@ -159,7 +161,6 @@ func TestGivesUpAsItsTurnComes(t *testing.T) {
 			Steps: append(q.Steps(start, locktest.Any(locktest.Both(locktest.By("A"), locktest.Doing("delete")), locktest.Both(locktest.By("B"), locktest.Doing("woken", "children")))),
 				locktest.Step{Who: "B", Text: "Acquire returned an error", Effect: path.Base(b.Node()) + " is first in line"})})
 	}
-	b.Heal()
 	if b.Err() == nil {
 		q.Release("B")
 	}
