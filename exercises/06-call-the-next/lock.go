@@ -29,11 +29,11 @@ func New(conn *zk.Conn, path string) *Mutex {
 // lesson 08: here nothing needs to be done with it.
 func (m *Mutex) Acquire(ctx context.Context) error {
 	// TODO: Stand in line: create the node m.path+"/lock-", ephemeral and
-	// sequential, and keep its path in m.node. Then look: list the children and
-	// ask inFront which one is in front of yours. None? The lock is yours.
-	// Otherwise watch that one node with GetW, wait until its watch fires, and
-	// look again. A node that is gone before you can watch it is no error: look
-	// again.
+	// sequential (zk.FlagEphemeralSequential), and keep its path in m.node. Then
+	// look: list the children and ask inFront which one is in front of yours.
+	// None? The lock is yours. Otherwise watch that one node with GetW, wait
+	// until its watch fires, and look again. A node that is gone before you can
+	// watch it is no error: look again.
 	return errTODO
 }
 

@@ -39,7 +39,8 @@ func (m *Mutex) Acquire(ctx context.Context) error {
 }
 
 // AcquireWithin is Acquire for at most so many milliseconds. It returns true when
-// this client holds the lock, and false, without an error, when the time was up.
+// this client holds the lock, and false, without an error, when the time was up: this
+// one, or a deadline that ctx had already. Whatever else ends the wait is an error.
 func (m *Mutex) AcquireWithin(ctx context.Context, milliseconds int) (bool, error) {
 	// TODO: Give ctx a deadline (context.WithTimeout) and call Acquire. That the
 	// time was up is context.DeadlineExceeded.

@@ -29,7 +29,9 @@ func New(conn *zk.Conn, path string) *Mutex {
 }
 
 // Acquire waits until this client holds the lock, or until ctx ends. When it
-// returns an error, this client has no node in line.
+// returns an error, this client has no node in line, with one exception: when ctx ends
+// before anybody could say what became of the create or the delete. Such a node goes
+// with the session.
 func (m *Mutex) Acquire(ctx context.Context) error {
 	if err := m.join(ctx); err != nil {
 		return err
@@ -126,7 +128,10 @@ func (m *Mutex) wait(ctx context.Context) error {
 			return nil
 		}
 		_, _, gone, err := m.conn.GetW(m.path + "/" + front)
-		if errors.Is(err, zk.ErrNoNode) || unknown(err) {
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		if unknown(err) {
 			if err := pause(ctx); err != nil {
 				return err
 			}
