@@ -30,12 +30,14 @@ func New(conn *zk.Conn, path string, max int) *Pool {
 // Acquire waits for a lease, and returns the full path of its node. When ctx ends
 // first it returns an error, and nothing of this call is left.
 func (p *Pool) Acquire(ctx context.Context) (lease string, err error) {
-	// TODO: Go through the door: p.door.Acquire(ctx), and p.door.Release on every
-	// way out. Inside you are alone: create the node p.path+"/leases/lease-",
-	// ephemeral and sequential. Then look: list p.path+"/leases" with a watch on
-	// the list (ChildrenW). Not more than p.max leases? Yours is one of them:
-	// return its path. Otherwise wait until the watch fires, and look again; or
-	// until ctx ends, and then return your lease before you return ctx.Err(). Not
+	// TODO: Go through the door: err := p.door.Acquire(ctx), and p.door.Release
+	// on every way out; it takes a context as well, one that has not ended
+	// (context.WithoutCancel(ctx)). Inside you are alone: create one node
+	// p.path+"/leases/lease-", ephemeral and sequential. Then look: list
+	// p.path+"/leases" with a watch on the list (ChildrenW). Not more than p.max
+	// leases? Yours is one of them: return its path. Otherwise wait until the
+	// watch fires, and look again; or until ctx ends, and then return your lease
+	// before you return ctx.Err(). Return it as well when you cannot look. Not
 	// every child is a lease.
 	return "", errTODO
 }

@@ -14,6 +14,7 @@ import (
 
 	"zklab/internal/journal"
 	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
 )
 
 func TestMain(m *testing.M) { locktest.Main(m) }
@@ -26,6 +27,7 @@ type worker struct {
 	pool *Pool
 
 	mu     sync.Mutex
+	calls  int // of Acquire
 	leases []string
 }
 
@@ -34,6 +36,9 @@ func newWorker(conn *zk.Conn, path string) locktest.Locker {
 }
 
 func (w *worker) Acquire(ctx context.Context) error {
+	w.mu.Lock()
+	w.calls++
+	w.mu.Unlock()
 	lease, err := w.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -138,6 +143,26 @@ func (p pool) ask(name string) *locktest.Member {
 	return m
 }
 
+// oneEach requires that a client has created no more leases than it was asked for.
+func (p pool) oneEach(m *locktest.Member) {
+	p.t.Helper()
+	made := 0
+	for _, c := range m.Creates() {
+		if c.Node != "" && strings.Contains(c.Node, "/leases/") {
+			made++
+		}
+	}
+	w := m.Lock.(*worker)
+	w.mu.Lock()
+	calls := w.calls
+	w.mu.Unlock()
+	if made > calls {
+		p.Fail(locktest.Diagnosis{Code: "TWO-LEASES",
+			Says:  fmt.Sprintf("%s has created more than one lease for one Acquire. Only one of them can be returned; the others are out, and nobody has them.", m.Name),
+			Steps: p.steps(locktest.Both(locktest.By(m.Name), leaseSteps))})
+	}
+}
+
 // settle waits until a client has its lease, or sleeps. A watch that was set may
 // belong to a look that has just said yes: what the client does with it comes
 // before the answers to a few more requests on its connection.
@@ -153,6 +178,7 @@ func (p pool) settle(m *locktest.Member) {
 func (p pool) mustGet(m *locktest.Member, whatIf func() locktest.Diagnosis) {
 	p.t.Helper()
 	p.Until(func() bool { return m.Ended() || m.Polls() })
+	p.oneEach(m)
 	if !m.Ended() {
 		p.Fail(whatIf())
 	}
@@ -196,7 +222,7 @@ func (p pool) mustWait(m *locktest.Member, why string) {
 	p.t.Helper()
 	if m.Ended() && m.Err() == nil {
 		p.Fail(locktest.Diagnosis{Code: "OVERSUBSCRIBED",
-			Says:  fmt.Sprintf("there are %d leases, they were out, and %s got a third one. %s", permits, m.Name, why),
+			Says:  fmt.Sprintf("There are %d leases, they were out, and %s got a third one. %s", permits, m.Name, why),
 			Steps: p.steps(changes)})
 	}
 }
@@ -232,7 +258,7 @@ func (p pool) neverPromoted(m *locktest.Member) func() locktest.Diagnosis {
 			}
 		}
 		return locktest.Diagnosis{Code: "NEVER-PROMOTED",
-			Says:  fmt.Sprintf("a lease was returned, so one is free, and %s, who is next, still waits. %s", m.Name, why),
+			Says:  fmt.Sprintf("A lease was returned, so one is free, and %s, who is next, still waits. %s", m.Name, why),
 			Steps: p.steps(locktest.Any(locktest.Doing("create", "delete"), locktest.Both(locktest.By(m.Name), leaseSteps)))}
 	}
 }
@@ -243,7 +269,7 @@ func (p pool) done() {
 	for _, name := range p.in("leases") {
 		if isALease(name) {
 			p.Fail(locktest.Diagnosis{Code: "LEASE-LEAK",
-				Says:  fmt.Sprintf("all have returned their leases, and %s is still there: one of %d leases is lost.", name, permits),
+				Says:  fmt.Sprintf("All have returned their leases, and %s is still there: one of %d leases is lost.", name, permits),
 				Steps: p.steps(changes)})
 		}
 	}
@@ -271,9 +297,15 @@ func TestTwoLeasesFourClients(t *testing.T) {
 	a, b := p.ask("A"), p.ask("B")
 	stuck := func(m *locktest.Member) func() locktest.Diagnosis {
 		return func() locktest.Diagnosis {
+			out := 0
+			for _, name := range p.in("leases") {
+				if isALease(name) {
+					out++
+				}
+			}
 			return locktest.Diagnosis{Code: "NEVER-PROMOTED",
-				Says:  fmt.Sprintf("not all leases are out, and %s waits for one.", m.Name),
-				Steps: p.steps(leaseSteps)}
+				Says:  fmt.Sprintf("%d of %d leases are out, %s's own included, and %s waits. Its own lease is one of those that may be out.", out, permits, m.Name, m.Name),
+				Steps: p.steps(locktest.Any(changes, locktest.Both(locktest.By(m.Name), leaseSteps)))}
 		}
 	}
 	p.mustGet(a, stuck(a))
@@ -282,6 +314,12 @@ func TestTwoLeasesFourClients(t *testing.T) {
 	p.mustWait(c, "Count the leases, and go in only when yours is one of them.")
 	d := p.ask("D")
 	p.mustWait(d, "Count the leases, and go in only when yours is one of them.")
+	if !p.Silent(c.Client) {
+		steps := p.steps(locktest.By("C"))
+		p.Fail(locktest.Diagnosis{Code: "POLLING",
+			Says:  "C waits with a watch set and nothing has changed, yet it asks again after a while. A hundred that wait so ask a hundred times a round; the server speaks up by itself.",
+			Steps: append(steps[:min(len(steps), 3)], locktest.Step{Who: "C", Text: "… and so on"})})
+	}
 	herd := c.WouldWake(a.Lock.(*worker).lease(0)) && d.WouldWake(a.Lock.(*worker).lease(0))
 
 	start := time.Now()
@@ -296,15 +334,73 @@ func TestTwoLeasesFourClients(t *testing.T) {
 	p.mustWait(d, "One lease was returned, and two clients took it.")
 	p.giveBack(c)
 	p.mustGet(d, p.neverPromoted(d))
+	if _, err := p.Observer().Set(b.Lock.(*worker).lease(0), []byte("a note"), -1); err != nil { // another version
+		t.Fatal(err)
+	}
 	p.giveBack(b)
 	p.giveBack(d)
 	p.done()
+}
+
+// A lease comes back after C has looked, and before it watches: if there is such a gap.
+func TestNoGapBetweenLookAndWatch(t *testing.T) {
+	p := newPool(t)
+	a, b := p.ask("A"), p.ask("B")
+	p.mustGet(a, p.neverPromoted(a))
+	p.mustGet(b, p.neverPromoted(b))
+	c := p.Member("C")
+	c.Delay(slow)
+	start := time.Now()
+	p.Start(c, c.Lock.Acquire)
+	looked := func() bool {
+		for _, s := range p.Since(start) {
+			if s.Who == "C" && s.Node == p.Path()+"/leases" && s.Type == journal.Reply {
+				return true
+			}
+		}
+		return false
+	}
+	p.Until(func() bool { return c.Ended() || looked() })
+	gap := len(c.Armed()) == 0 || c.Armed()[0].Node != p.Path()+"/leases"
+	p.giveBack(a)
+	c.Heal()
+	p.settle(c)
+	p.mustGet(c, func() locktest.Diagnosis {
+		if !gap {
+			return p.neverPromoted(c)()
+		}
+		return locktest.Diagnosis{Code: "NEVER-PROMOTED",
+			Says:  "C looked at the list without a watch, then A's lease came back, then C set a watch. It waits for a change that it has missed: to look and to watch must be one request.",
+			Steps: p.steps(locktest.Any(locktest.Both(locktest.By("A"), locktest.Doing("delete")), locktest.Both(locktest.By("C"), leaseSteps)))}
+	})
+	p.giveBack(b)
+	p.giveBack(c)
+	p.done()
+}
+
+// slow is how long a slow network holds everything up, in each direction.
+const slow = 80 * time.Millisecond
+
+// A client cannot list the leases: its connection breaks.
+func TestCannotLook(t *testing.T) {
+	p := newPool(t)
+	a := p.Member("A")
+	a.FailWrite(wiretap.Match{Op: wiretap.OpGetChildren2, PathPrefix: p.Path() + "/leases"})
+	p.Start(a, a.Lock.Acquire)
+	p.Until(a.Ended)
+	if lease := a.Node(); a.Ended() && a.Err() != nil && strings.Contains(lease, "/leases/") && p.exists(lease) {
+		p.Fail(locktest.Diagnosis{Code: "LEASE-LEAK",
+			Says: "A's connection broke when it listed the leases, and Acquire returned the error. The session goes on, and so does A's lease, which nobody has.",
+			Steps: append(p.steps(locktest.Both(locktest.By("A"), leaseSteps)),
+				locktest.Step{Who: "A", Text: "Acquire returned an error", Effect: path.Base(lease) + " still there"})})
+	}
 }
 
 // Not every child is a lease, and not every lease is one of ours.
 func TestForeignChildrenAndForeignLeases(t *testing.T) {
 	p := newPool(t)
 	p.foreign("config")
+	p.foreign("notes-of-lease-7")
 	java := p.Client("Java")
 	theirs, err := java.Conn.Create(p.Path()+"/leases/_c_7f1c2a90-52f4-4c09-9c55-0d1f7e0f3b11-lease-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
 	if err != nil {
@@ -313,8 +409,8 @@ func TestForeignChildrenAndForeignLeases(t *testing.T) {
 	a := p.ask("A")
 	p.mustGet(a, func() locktest.Diagnosis {
 		return locktest.Diagnosis{Code: "COUNTS-FOREIGN",
-			Says: "one of two leases is out, and A waits. Its list has a child that is no lease, " +
-				"\"config\": somebody else's node must neither take a lease away nor give one.",
+			Says: "One of two leases is out, and A waits. Its list has children that are no leases, " +
+				"\"config\" and \"notes-of-lease-7\": somebody else's node must neither take a lease away nor give one.",
 			Steps: p.steps(locktest.Any(changes, locktest.By("A")))}
 	})
 	b := p.ask("B")
@@ -345,6 +441,7 @@ func TestGivingUp(t *testing.T) {
 	p.Start(c, func(context.Context) error { return c.Lock.Acquire(ctx) })
 	p.settle(c)
 	p.mustWait(c, "Count the leases, and go in only when yours is one of them.")
+	p.givesUpAtTheDoor()
 	cancel()
 	p.Until(c.Ended)
 	steps := func() []locktest.Step {
@@ -375,6 +472,25 @@ func TestGivingUp(t *testing.T) {
 	p.giveBack(b)
 	p.giveBack(d)
 	p.done()
+}
+
+// givesUpAtTheDoor lets a client wait behind the one in the door, and give up there.
+func (p pool) givesUpAtTheDoor() {
+	p.t.Helper()
+	e := p.Member("E")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p.Start(e, func(context.Context) error { return e.Lock.Acquire(ctx) })
+	p.settle(e)
+	p.mustWait(e, "Count the leases, and go in only when yours is one of them.")
+	cancel()
+	if p.Until(e.Ended); !e.Ended() {
+		p.Fail(locktest.Diagnosis{Code: "IGNORES-CONTEXT",
+			Says: "E waits at the door, behind C. Its context has ended, and it still waits: the door knows nothing of that context.",
+			Steps: append(p.Steps(time.Time{}, locktest.Both(locktest.By("E"), leaseSteps)),
+				locktest.Step{Who: "E", Text: "its context ended"}, locktest.Step{Who: "E", Text: "still waiting"})})
+	}
+	p.doorIsFree(e)
 }
 
 // A lease is returned by whoever has its path, and more than once does no harm.
