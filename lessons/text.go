@@ -66,28 +66,59 @@ func splitFrontMatter(text string) (map[string]string, string, error) {
 	return nil, "", errors.New("front matter does not end with a line of three dashes")
 }
 
-// LabBlocks returns what is inside the fenced blocks marked "lab".
-func LabBlocks(markdown string) []string {
-	var blocks []string
-	var block []string
-	inside, other := false, false
+// Block is a part of a Markdown text: prose, or what is inside a pair of fences.
+type Block struct {
+	Fenced bool
+	Lang   string // the word behind the fence; empty: a picture
+	Lines  []string
+}
+
+// Blocks takes a Markdown text apart. Put together again, with its fences, it is the
+// text.
+func Blocks(markdown string) []Block {
+	var all []Block
+	now := Block{}
 	for _, line := range strings.Split(markdown, "\n") {
 		fence := strings.TrimSpace(line)
 		switch {
-		case inside && fence == "```":
-			blocks = append(blocks, strings.Join(block, "\n")+"\n")
-			inside, block = false, nil
-		case inside:
-			block = append(block, line)
-		case other:
-			other = fence != "```"
-		case fence == "```lab":
-			inside = true
-		case strings.HasPrefix(fence, "```"):
-			other = true
+		case now.Fenced && fence == "```":
+			all, now = append(all, now), Block{}
+		case !now.Fenced && strings.HasPrefix(fence, "```"):
+			all, now = append(all, now), Block{Fenced: true, Lang: fence[len("```"):]}
+		default:
+			now.Lines = append(now.Lines, line)
 		}
 	}
-	return blocks
+	if now.Fenced { // a fence that nobody has closed
+		return all
+	}
+	return append(all, now)
+}
+
+// Code are the lines of a fenced block without the indent that all of them share.
+func (b Block) Code() []string {
+	shared := -1
+	for _, line := range b.Lines {
+		if text := strings.TrimLeft(line, " "); text != "" && (shared < 0 || len(line)-len(text) < shared) {
+			shared = len(line) - len(text)
+		}
+	}
+	out := make([]string, len(b.Lines))
+	for i, line := range b.Lines {
+		out[i] = strings.ReplaceAll(line[min(max(shared, 0), len(line)):], "\t", "    ")
+	}
+	return out
+}
+
+// LabBlocks returns what is inside the fenced blocks marked "lab".
+func LabBlocks(markdown string) []string {
+	var out []string
+	for _, b := range Blocks(markdown) {
+		if b.Lang == "lab" {
+			out = append(out, strings.Join(b.Lines, "\n")+"\n")
+		}
+	}
+	return out
 }
 
 // InsteadOfLab returns the text with other words in the place of its lab block: that is

@@ -149,6 +149,15 @@ func TestRun_lesson_textTestAndHint(t *testing.T) {
 		s.await("[HERD] one release woke 4")
 		s.press("i")
 		s.await("Whom do the others watch?")
+		s.press("f")
+		s.await("f back", "A line of text.", "your test does not pass yet")
+		if strings.Contains(s.text(), "LIVE") {
+			t.Errorf("the text is not alone:\n%s", s.text())
+		}
+		s.press("o")
+		s.await("o back", "[HERD] one release woke 4", "Whom do the others watch?")
+		s.press("\x1b")
+		s.await("LIVE", "f full text")
 		s.press("\t", keyDown, "z")
 		s.await("‖ STOPPED")
 		s.press("q")

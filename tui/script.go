@@ -70,7 +70,7 @@ func scenario() []deed {
 }
 
 // reads says whether a text has the keys that turn pages.
-func (m *model) reads() bool { return m.page.name == PageLesson && !m.study.acting }
+func (m *model) reads() bool { return m.page.name == PageLesson && m.study.reading() }
 
 // lookBack shows how it was at the mark before the moment shown.
 func (m *model) lookBack() tea.Cmd {

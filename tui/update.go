@@ -42,7 +42,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case outcomeMsg:
 		cmd = m.outcome(msg)
 	case hintMsg:
-		m.study.hint = msg.text
+		m.study.hinted(msg.text)
 	case shownMsg:
 		cmd = m.show(msg)
 	case actedMsg:

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"zklab/tui/layout"
 	"zklab/tui/theme"
@@ -17,7 +18,19 @@ type Lesson struct {
 	Reading    bool // the text has the focus
 	Outcome    Outcome
 	Hint       string // the hint asked for; empty: none
+	Full       Part   // what has the page for itself
+	Said       int    // first line of the outcome shown, when that has the page
+	More       string // what is said where the outcome is cut; empty: only that it is
 }
+
+// Part is a part of the lesson page.
+type Part int
+
+// The parts that can have the page for themselves. Zero is none.
+const (
+	TextInFull Part = iota + 1
+	OutcomeInFull
+)
 
 // Outcome is the learner's last test run.
 type Outcome struct {
@@ -27,9 +40,10 @@ type Outcome struct {
 	Lines   []string // the diagnosis, or what to do next
 }
 
-// LessonText returns the width of a lesson's text on a screen of w by h.
-func LessonText(w, h int, big bool) int {
-	return max(lessonLayout(Frame{Big: big}, w, h, 0, true).Text.W-2, 8)
+// LessonText returns the width of a lesson's text on a screen of w by h. Big and in
+// full it is the same.
+func LessonText(w, h int, full bool) int {
+	return max(lessonLayout(Frame{Big: full}, w, h, 0, true).Text.W-2, 8)
 }
 
 func lessonLayout(f Frame, w, h, outcome int, reading bool) layout.Lesson {
@@ -45,8 +59,14 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 		return TooSmall(w, h, th)
 	}
 	f.Page = fmt.Sprintf("lesson %d of %d", l.Number, l.Of)
+	switch l.Full {
+	case TextInFull:
+		return lessonInFull(f, l, w, h, th)
+	case OutcomeInFull:
+		return outcomeInFull(f, l, w, h, th)
+	}
 	room := lessonLayout(f, w, h, h, l.Reading).Outcome.H
-	says := learnt(l, w-2, room)
+	says := cutTo(room, l.More, learnt(l, w-2, l.Hint != ""))
 	at := lessonLayout(f, w, h, len(says), l.Reading)
 	c := page(f, w, h, th, at.Frame)
 	if !at.Text.Empty() {
@@ -60,6 +80,42 @@ func LessonPage(f Frame, l Lesson, w, h int, th theme.Theme) string {
 		drawLearnt(c.pane(at.Outcome), says)
 	}
 	return c.done(f)
+}
+
+// lessonInFull draws the text alone, and how the exercise stands.
+func lessonInFull(f Frame, l Lesson, w, h int, th theme.Theme) string {
+	stands := learnt(l, w-2, true)
+	stands = stands[:min(len(stands), 1)]
+	at := layout.BigLessonPage(w, h, stepRows(f, w), len(stands), true)
+	c := page(f, w, h, th, at.Frame)
+	l.Reading = true
+	lessonText(c.pane(at.Text), l)
+	drawLearnt(c.pane(at.Outcome), stands)
+	return c.done(f)
+}
+
+// outcomeInFull draws all that the last test run and the hint say.
+func outcomeInFull(f Frame, l Lesson, w, h int, th theme.Theme) string {
+	at := layout.Around(w, h, stepRows(f, w))
+	c := page(f, w, h, th, at)
+	p := c.pane(at.Body)
+	if all := learnt(l, w-2, false); len(all) > 0 {
+		stands, says := all[:1], all[1:]
+		drawLearnt(p, stands)
+		if where := whereIn(l.Said, p.r.H-1, len(says), th.Glyph); where != "" {
+			p.right(p.r.W-1, 0, " "+where+" ", theme.Muted.Style())
+		}
+		drawLearnt(p.sub(0, 1, p.r.W, p.r.H-1), says[min(max(l.Said, 0), len(says)):])
+	}
+	return c.done(f)
+}
+
+// LessonLines is how many lines the part has that the keys scroll, on a screen of w.
+func LessonLines(l Lesson, w int) int {
+	if l.Full == OutcomeInFull {
+		return len(learnt(l, w-2, false)) - 1
+	}
+	return l.Prose.Lines()
 }
 
 func lessonText(text pane, l Lesson) {
@@ -91,9 +147,10 @@ type learntLine struct {
 	style theme.Style
 }
 
-// learnt is what the last test run and the hint say, in at most rows lines of w
-// cells. How the exercise stands comes first: it is seen on every screen.
-func learnt(l Lesson, w, rows int) []learntLine {
+// learnt is what the last test run and the hint say, in lines of w cells: all of it, or
+// of the run only the first line. How the exercise stands comes first: it is seen on
+// every screen.
+func learnt(l Lesson, w int, short bool) []learntLine {
 	var out []learntLine
 	add := func(text string, s theme.Style) {
 		for _, line := range wrap(text, w) {
@@ -119,7 +176,7 @@ func learnt(l Lesson, w, rows int) []learntLine {
 		style = theme.Dead.Style()
 	}
 	for i, line := range o.Lines {
-		if l.Hint != "" && i > 0 {
+		if short && i > 0 {
 			break // the hint needs the room more
 		}
 		add(line, style)
@@ -129,10 +186,16 @@ func learnt(l Lesson, w, rows int) []learntLine {
 		out = append(out, learntLine{text: "hint", rule: true})
 		add(l.Hint, theme.Waits.Style())
 	}
-	if len(out) > rows && rows > 0 {
-		out = append(out[:rows-1], learntLine{text: "…", style: theme.Muted.Style()})
-	}
 	return out
+}
+
+// cutTo leaves as many lines as there is room for, and says in the last of them that
+// there are more.
+func cutTo(rows int, more string, lines []learntLine) []learntLine {
+	if len(lines) <= rows || rows <= 0 {
+		return lines
+	}
+	return append(lines[:rows-1], learntLine{text: strings.TrimSpace("… " + more), style: theme.Muted.Style()})
 }
 
 func drawLearnt(p pane, lines []learntLine) {

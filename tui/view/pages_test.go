@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,84 @@ func TestProse_leavesTheLabBlockOut(t *testing.T) {
 	}
 	if !strings.Contains(out, "Now break it.") {
 		t.Errorf("the text behind the lab block is not shown:\n%s", out)
+	}
+}
+
+const picture = "Who waits:\n\n```\n  A   holds   since the first of the morning, and does not let go\n  B   waits\n```\n\nAnd so on.\n"
+
+// A picture that is folded shows nothing: a line that is too long ends in an ellipsis,
+// and in full it is all there.
+func TestLesson_codeIsCut_notFolded(t *testing.T) {
+	draw := func(full view.Part) string {
+		prose, err := view.SetProse(picture, view.LessonText(80, 24, full != 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := view.Lesson{Number: 1, Of: 18, Title: "x", Prose: prose, Reading: true, Full: full}
+		return ansi.Strip(view.LessonPage(frame(fixture.Queue(), 42.3), l, 80, 24, looks["mono"]))
+	}
+	if out := draw(0); !regexp.MustCompile(`(?m)^  A   holds   since the first of the morn… │.*\n  B   waits  `).MatchString(out) {
+		t.Errorf("beside the queue:\n%s", out)
+	}
+	if out := draw(view.TextInFull); !strings.Contains(out, "\n  A   holds   since the first of the morning, and does not let go  ") || strings.Contains(out, "LIVE") {
+		t.Errorf("in full:\n%s", out)
+	}
+}
+
+// All that a test run says can be read on a small screen.
+func TestLesson_outcomeInFull_isReadToItsEnd(t *testing.T) {
+	o := view.Outcome{Ran: true}
+	for i := range 40 {
+		o.Lines = append(o.Lines, fmt.Sprintf("line %d of the diagnosis", i))
+	}
+	f := frame(fixture.Queue(), 42.3)
+	f.Steps = &view.Steps{At: 2, Of: 5, Text: "The holder is killed.", Waiting: "kill -9 of the holder"}
+	l := view.Lesson{Number: 1, Of: 18, Title: "x", Reading: true, Outcome: o, More: "o shows all"}
+	draw := func() string { return ansi.Strip(view.LessonPage(f, l, 80, 24, looks["mono"])) }
+	if out := draw(); !strings.Contains(out, "\n … o shows all ") {
+		t.Errorf("it is not said how to see the rest:\n%s", out)
+	}
+	l.Hint, l.Full = "a hint", view.OutcomeInFull
+	seen := ""
+	for l.Said = 0; l.Said < view.LessonLines(l, 80); l.Said++ {
+		out := draw()
+		if !strings.Contains(out, "✗ your test does not pass yet") {
+			t.Fatalf("it is not said how the exercise stands:\n%s", out)
+		}
+		seen += out
+	}
+	for _, want := range append(o.Lines, "─ hint", "a hint") {
+		if !strings.Contains(seen, want) {
+			t.Errorf("%q is never shown", want)
+		}
+	}
+}
+
+// Whoever reads a text stays at what is read when the text is set for another width.
+func TestProse_find_isTheSamePlace(t *testing.T) {
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "Paragraph%d has some words that need more than one line of a narrow pane.\n\n", i)
+	}
+	text.WriteString("```\ncode that is long enough to be cut in a narrow pane, but is there\n```\n\nThe end.\n")
+	narrow, err := view.SetProse(text.String(), 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide, err := view.SetProse(text.String(), 78)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := func(p view.Prose, top int) string {
+		l := view.Lesson{Number: 1, Of: 18, Title: "x", Prose: p, Top: top, Reading: true}
+		return ansi.Strip(view.LessonPage(frame(fixture.Queue(), 42.3), l, 80, 24, looks["mono"]))
+	}
+	first := regexp.MustCompile(`Paragraph\d+|The end`)
+	for top := 0; top < narrow.Lines(); top += 4 { // three lines and a free one each
+		want := first.FindString(page(narrow, top))
+		if got := first.FindString(page(wide, wide.Find(narrow, top))); got != want {
+			t.Fatalf("from line %d at %q to %q", top, want, got)
+		}
 	}
 }
 

@@ -3,10 +3,12 @@ package view
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"charm.land/glamour/v2"
 	"charm.land/glamour/v2/ansi"
 
+	"zklab/lessons"
 	"zklab/tui/theme"
 )
 
@@ -14,7 +16,7 @@ import (
 // milliseconds: keep the Prose while the width stays.
 type Prose struct {
 	Width int
-	lines [][]run
+	lines [][]run // a line of code is one run, and may be wider than the rest
 }
 
 // run is a piece of a line in one style.
@@ -59,38 +61,81 @@ func proseStyle() ansi.StyleConfig {
 	}
 }
 
-// SetProse sets a Markdown text in lines of at most w cells. Fenced blocks of
-// the language "lab" are left out: they are for the scenario, not for the eye.
+// SetProse sets a Markdown text in lines of at most w cells. Code is never wrapped: a
+// folded picture shows nothing. Fenced blocks of the language "lab" are left out: they
+// are for the scenario, not for the eye.
 func SetProse(markdown string, w int) (Prose, error) {
+	p := Prose{Width: w}
 	r, err := glamour.NewTermRenderer(glamour.WithStyles(proseStyle()), glamour.WithWordWrap(max(w, 8)))
 	if err != nil {
 		return Prose{}, fmt.Errorf("setting a text: %w", err)
 	}
-	out, err := r.Render(withoutLab(markdown))
-	if err != nil {
-		return Prose{}, fmt.Errorf("setting a text: %w", err)
-	}
-	p := Prose{Width: w}
-	for _, l := range strings.Split(strings.Trim(out, "\n"), "\n") {
-		p.lines = append(p.lines, runs(l))
+	for _, b := range lessons.Blocks(markdown) {
+		switch {
+		case b.Fenced && b.Lang != "lab":
+			p.gap()
+			for _, line := range b.Code() {
+				p.lines = append(p.lines, []run{{" " + line, theme.Waits.Style()}})
+			}
+		case !b.Fenced && strings.TrimSpace(strings.Join(b.Lines, "")) != "":
+			out, err := r.Render(strings.Join(b.Lines, "\n"))
+			if err != nil {
+				return Prose{}, fmt.Errorf("setting a text: %w", err)
+			}
+			p.gap()
+			for _, l := range strings.Split(strings.Trim(out, "\n"), "\n") {
+				p.lines = append(p.lines, runs(l))
+			}
+		}
 	}
 	return p, nil
 }
 
-func withoutLab(markdown string) string {
-	var kept []string
-	inside := false
-	for _, l := range strings.Split(markdown, "\n") {
-		switch {
-		case strings.HasPrefix(l, "```lab"):
-			inside = true
-		case inside && strings.HasPrefix(l, "```"):
-			inside = false
-		case !inside:
-			kept = append(kept, l)
+// gap leaves a line free below what is there.
+func (p *Prose) gap() {
+	if len(p.lines) > 0 {
+		p.lines = append(p.lines, nil)
+	}
+}
+
+// Cut returns the lines that are wider than what the text is set for, of which only
+// the beginning is shown.
+func (p Prose) Cut() []string {
+	var out []string
+	for _, line := range p.lines {
+		if len(line) == 1 && width(line[0].text) > p.Width {
+			out = append(out, line[0].text)
 		}
 	}
-	return strings.Join(kept, "\n")
+	return out
+}
+
+// Find returns the line in which p has what stands in line top of the same text
+// set for another width.
+func (p Prose) Find(other Prose, top int) int {
+	before := 0
+	for _, line := range other.lines[:min(max(top, 0), len(other.lines))] {
+		before += letters(line)
+	}
+	for y, line := range p.lines {
+		if before -= letters(line); before < 0 {
+			return y
+		}
+	}
+	return max(len(p.lines)-1, 0)
+}
+
+// letters counts what does not depend on the width.
+func letters(line []run) int {
+	n := 0
+	for _, r := range line {
+		for _, c := range r.text {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // runs splits a rendered line at its escape sequences.
@@ -144,6 +189,10 @@ func (p Prose) draw(to pane, top int) {
 	top = min(max(top, 0), max(len(p.lines)-1, 0))
 	for y := 0; y < to.r.H && top+y < len(p.lines); y++ {
 		x := 1
+		if line := p.lines[top+y]; len(line) == 1 {
+			to.fit(x, y, p.Width, to.th.Twin(line[0].text), line[0].style)
+			continue
+		}
 		for _, r := range p.lines[top+y] {
 			x = to.put(x, y, to.th.Twin(r.text), r.style)
 		}
@@ -151,8 +200,11 @@ func (p Prose) draw(to pane, top int) {
 }
 
 // where says which of the text's lines stand in a pane of h rows, when not all do.
-func (p Prose) where(top, h int, g theme.Glyphs) string {
-	n := len(p.lines)
+func (p Prose) where(top, h int, g theme.Glyphs) string { return whereIn(top, h, len(p.lines), g) }
+
+// whereIn says which of n lines, from line top on, stand in a pane of h rows, when not
+// all do.
+func whereIn(top, h, n int, g theme.Glyphs) string {
 	top = min(max(top, 0), max(n-1, 0))
 	if n <= h || h <= 0 {
 		return ""
