@@ -56,7 +56,8 @@ func accounts(n int) []string {
 func safely(t *testing.T, what string, f func() error) {
 	t.Helper()
 	panics := ""
-	err := func() (err error) {
+	var err error
+	locktest.Guarded(t, what, func() { // it need not return
 		defer func() {
 			if p := recover(); p != nil {
 				panics = fmt.Sprint(p)
@@ -69,8 +70,8 @@ func safely(t *testing.T, what string, f func() error) {
 				}
 			}
 		}()
-		return f()
-	}()
+		err = f()
+	})
 	name, _, _ := strings.Cut(what, "(")
 	switch {
 	case panics != "":
@@ -145,7 +146,7 @@ func TestOneKeyOneLock(t *testing.T) {
 	locktest.First(t)
 	notTheSame := func(where string) {
 		locktest.Fail(t, locktest.Diagnosis{Code: "NOT-THE-SAME-LOCK",
-			Says: fmt.Sprintf("the same key was given two different locks, %s. Two clients that want one account then hold different locks, and both work on it at the same moment.", where)})
+			Says: fmt.Sprintf("The same key was given two different locks, %s. Two clients that want one account then hold different locks, and both work on it at the same moment.", where)})
 	}
 	for _, key := range accounts(200) {
 		first := shardOf(t, key, locks)
@@ -176,39 +177,66 @@ func TestOneKeyOneLock(t *testing.T) {
 // Many keys are spread over all locks.
 func TestKeysAreSpread(t *testing.T) {
 	locktest.First(t)
-	noLocks := error(nil)
-	safely(t, `Shard("account-1", 0)`, func() error { _, noLocks = Shard("account-1", 0); return nil })
-	if noLocks == nil {
-		locktest.Fail(t, locktest.Diagnosis{Code: "OUT-OF-RANGE",
-			Says: `Shard("account-1", 0) gave an answer and no error. There are no locks, so no answer can be right.`})
+	for _, shards := range []int{0, -1} {
+		mustRefuse(t, fmt.Sprintf(`Shard("account-1", %d)`, shards), func() (err error) { _, err = Shard("account-1", shards); return err })
 	}
 	for _, shards := range []int{1, 2, locks, 7} {
-		keys := accounts(1000)
-		load := make([]int, shards)
-		for _, key := range keys {
-			load[shardOf(t, key, shards)]++
+		mustSpread(t, shards)
+	}
+	used := map[int]bool{}
+	for i := range 1000 {
+		used[shardOf(t, fmt.Sprintf("transfer-%03d-%03d", i, 999-i), locks)] = true
+	}
+	if len(used) == 1 {
+		locktest.Fail(t, locktest.Diagnosis{Code: "CONSTANT-SHARD",
+			Says: fmt.Sprintf("1000 keys, transfer-000-999, transfer-001-998 and so on to transfer-999-000, are all guarded by the same one of %d locks. They are different; what your code makes of them is not: in each of them the digits have the same sum.", locks)})
+	}
+}
+
+// mustRefuse requires an error from a call that can have no right answer.
+func mustRefuse(t *testing.T, what string, f func() error) {
+	t.Helper()
+	var err error
+	safely(t, what, func() error {
+		if err = f(); locktest.IsTODO(err) {
+			return err
 		}
-		busiest, used := 0, 0
-		steps := []locktest.Step{{Text: fmt.Sprintf("1000 keys, account-0 to account-999, %d locks", shards)}}
-		for i, n := range load {
-			steps = append(steps, locktest.Step{Text: fmt.Sprintf("lock %d: %d keys", i, n)})
-			busiest = max(busiest, n)
-			if n > 0 {
-				used++
-			}
+		return nil
+	})
+	if err == nil {
+		locktest.Fail(t, locktest.Diagnosis{Code: "OUT-OF-RANGE",
+			Says: what + " gave an answer and no error. There are no locks, so no answer can be right."})
+	}
+}
+
+// mustSpread requires that each of the locks guards about as many of 1000 accounts.
+func mustSpread(t *testing.T, shards int) {
+	t.Helper()
+	keys := accounts(1000)
+	load := make([]int, shards)
+	for _, key := range keys {
+		load[shardOf(t, key, shards)]++
+	}
+	busiest, used := 0, 0
+	steps := []locktest.Step{{Text: fmt.Sprintf("1000 keys, account-0 to account-999, %d locks", shards)}}
+	for i, n := range load {
+		steps = append(steps, locktest.Step{Text: fmt.Sprintf("lock %d: %d keys", i, n)})
+		busiest = max(busiest, n)
+		if n > 0 {
+			used++
 		}
-		switch fair := len(keys) / shards; {
-		case shards == 1:
-		case used == 1:
-			locktest.Fail(t, locktest.Diagnosis{Code: "CONSTANT-SHARD",
-				Says:  fmt.Sprintf("all keys are guarded by the same one of %d locks. That is correct, and as slow as one lock.", shards),
-				Steps: steps})
-		case busiest > 3*fair/2 || used < shards:
-			locktest.Fail(t, locktest.Diagnosis{Code: "LOPSIDED",
-				Says: fmt.Sprintf("the keys are spread unevenly: the busiest of %d locks guards %d of 1000 keys, a fair part is %d. "+
-					"All others have to wait for the busiest one.", shards, busiest, fair),
-				Steps: steps})
-		}
+	}
+	switch fair := len(keys) / shards; {
+	case shards == 1:
+	case used == 1:
+		locktest.Fail(t, locktest.Diagnosis{Code: "CONSTANT-SHARD",
+			Says:  fmt.Sprintf("All keys are guarded by the same one of %d locks. That is correct, and as slow as one lock.", shards),
+			Steps: steps})
+	case busiest > 3*fair/2 || used < shards:
+		locktest.Fail(t, locktest.Diagnosis{Code: "LOPSIDED",
+			Says: fmt.Sprintf("The keys are spread unevenly: the busiest of %d locks guards %d of 1000 keys, a fair part is %d. "+
+				"All others have to wait for the busiest one.", shards, busiest, fair),
+			Steps: steps})
 	}
 }
 
@@ -246,6 +274,7 @@ func hot() map[string]int {
 // The busiest lock decides.
 func TestGain(t *testing.T) {
 	locktest.First(t)
+	mustRefuse(t, "Gain(one account, 0 locks)", func() (err error) { _, err = Gain(map[string]int{"account-1": 1}, 0); return err })
 	for _, c := range []struct {
 		what   string
 		load   map[string]int
@@ -269,8 +298,15 @@ func TestGain(t *testing.T) {
 			continue
 		}
 		says := fmt.Sprintf("The busiest lock has %d of %d bookings, and they come one after the other, whatever the other locks do.", most, all)
-		if all == 0 {
+		switch {
+		case all == 0:
 			says = "Without any load nothing is faster and nothing is slower: the gain is 1."
+		case got == math.Floor(want) && truncates(t):
+			says = "A whole number divided by a whole number is a whole number, and what comes after the point is lost. Make numbers with a point of them first: float64(n)."
+		case about(got*want, 1):
+			says = "This is the busiest lock's part of all bookings. How many times as much is all of it?"
+		case about(got, byKeys(t, c.load, c.shards)):
+			says = "You have counted the keys of each lock. But a key is wanted as often as load says: add that up."
 		}
 		locktest.Fail(t, locktest.Diagnosis{Code: "HOT-KEY", Says: says, Steps: []locktest.Step{
 			{Who: "load", Text: c.what},
@@ -279,6 +315,25 @@ func TestGain(t *testing.T) {
 			{Who: "right", Text: fmt.Sprintf("%.3g times as fast, at best", want)},
 		}})
 	}
+}
+
+// truncates reports whether Gain loses what comes after the point.
+func truncates(t *testing.T) bool {
+	t.Helper()
+	most, all := busiest(t, even(), locks)
+	got, err := Gain(even(), locks)
+	return err == nil && all%most != 0 && got == float64(all/most)
+}
+
+// byKeys is the gain if each key were wanted once.
+func byKeys(t *testing.T, load map[string]int, shards int) float64 {
+	t.Helper()
+	once := map[string]int{}
+	for key := range load {
+		once[key] = 1
+	}
+	most, all := busiest(t, once, shards)
+	return float64(all) / float64(most)
 }
 
 // Measured on the ZooKeeper at hand: one lock, 8 locks, and 8 locks with a hot key.
