@@ -28,7 +28,7 @@ func Connect(servers string, timeout time.Duration, lost func()) (*zk.Conn, erro
 // whoever wrote it, and whichever server conn is connected to.
 func Latest(conn *zk.Conn, path string) ([]byte, error) {
 	// TODO: A server answers reads by itself, from what it knows so far. Sync
-	// makes it catch up with the leader first.
+	// makes it catch up with the leader first, if it returns no error.
 	return nil, errTODO
 }
 

@@ -34,7 +34,7 @@ func Connect(servers string, timeout time.Duration, lost func()) (*zk.Conn, erro
 // whoever wrote it, and whichever server conn is connected to.
 func Latest(conn *zk.Conn, path string) ([]byte, error) {
 	// SOLUTION-BEGIN A server answers reads by itself, from what it knows so far. Sync makes
-	// | it catch up with the leader first.
+	// | it catch up with the leader first, if it returns no error.
 	if _, err := conn.Sync(path); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { locktest.MainServers(m, 3) }
 
 const (
-	session  = 10 * time.Second // longer than an election takes
+	session  = 9 * time.Second  // longer than an election takes, and not what anybody would guess
 	patience = 15 * time.Second // for what must come
 	silence  = 4 * time.Second  // a client that wants to connect tries again sooner
 )
@@ -331,6 +331,45 @@ func TestAFollowerLags(t *testing.T) {
 	}
 }
 
+// latest calls the learner's Latest.
+func latest(t *testing.T, conn *zk.Conn, path string) (data []byte, err error) {
+	t.Helper()
+	done := guarded(func() (err error) { data, err = Latest(conn, path); return err })
+	select {
+	case err = <-done:
+	case <-time.After(patience):
+		locktest.Fail(t, locktest.Diagnosis{Code: locktest.CodeNeverReturns, Says: "Latest does not return, although there is a server that answers."})
+	}
+	if p := panicked(""); locktest.IsTODO(err) || errors.As(err, &p) {
+		failed(t, "Latest", err)
+	}
+	return data, err
+}
+
+// What cannot be known is an error: the connection breaks before the sync is sent, or
+// there is no such node.
+func TestLatestSaysWhenItDoesNotKnow(t *testing.T) {
+	n := newNetwork(t, whole(t))
+	b := direct(t, n.relays[1].Addr())
+	write(t, b, "/rate", "old")
+	start := time.Now()
+	n.relays[1].FailWrite(wiretap.Match{Op: wiretap.OpSync})
+	data, err := latest(t, b, "/rate")
+	synced := n.count(start, func(f frame) bool { return f.Kind == wiretap.Reply && f.Op == wiretap.OpSync }) > 0
+	if err == nil && !synced {
+		locktest.Fail(t, locktest.Diagnosis{Code: "NO-SYNC",
+			Says: "B's connection broke when it asked its server to catch up. Latest took no notice, and read from a server that may lag. A sync that has failed has not been made.",
+			Steps: []locktest.Step{
+				{Who: "B", Text: "sync /rate", Effect: "connection cut before it was sent"},
+				{Who: "B", Text: "getData /rate", Effect: fmt.Sprintf("%q, and no error", data)},
+			}})
+	}
+	if data, err = latest(t, b, "/nowhere"); err == nil {
+		locktest.Fail(t, locktest.Diagnosis{Code: "IGNORES-ERROR",
+			Says: fmt.Sprintf("There is no node /nowhere, and Latest returned %q and no error, as if there were one with this data.", data)})
+	}
+}
+
 func cutOff(t *testing.T, s *zkserver.Server) {
 	t.Helper()
 	if err := s.Isolate(t.Context()); err != nil {
@@ -406,6 +445,22 @@ func tooEarly(t *testing.T, c *client, says string, steps []locktest.Step) {
 	}
 }
 
+// timeoutAsked requires that the client has asked for the timeout that it was given.
+func (n *network) timeoutAsked() {
+	n.t.Helper()
+	var asked time.Duration
+	n.count(time.Time{}, func(f frame) bool {
+		if f.Kind == wiretap.SessionRequest {
+			asked = f.Timeout
+		}
+		return false
+	})
+	if asked != session {
+		locktest.Fail(n.t, locktest.Diagnosis{Code: "OWN-TIMEOUT",
+			Says: fmt.Sprintf("Connect was given a timeout of %v, and has asked the servers for %v. For so long the lock stays when its holder is not heard of: whoever calls Connect decides that.", session, asked)})
+	}
+}
+
 // The server that A is connected to dies, and it is the leader. A's session and its
 // lock go on at another one.
 func TestTheLeaderDies(t *testing.T) {
@@ -416,6 +471,7 @@ func TestTheLeaderDies(t *testing.T) {
 	}
 	a := connect(t, n.servers())
 	hasSession(t, a)
+	n.timeoutAsked()
 	tooEarly(t, a, "Nothing has happened yet, and lost was called. It says that the session has ended, and the session has just begun.", nil)
 	lock, err := a.Create("/nightly", nil, zk.FlagEphemeral, open)
 	if err != nil {
