@@ -9,6 +9,7 @@ import (
 
 	"zklab/internal/ptytest"
 	"zklab/lessons"
+	"zklab/tui/view"
 )
 
 // The editor is a script that takes ctrl-C for itself, as editors do: zklab must
@@ -107,5 +108,38 @@ func TestHint_withoutNumber_isTheNextLessons(t *testing.T) {
 	}
 	if hint := say("hint", "06"); !strings.HasPrefix(hint, "06 Call the next\n[TODO] hint 1 of 3") {
 		t.Errorf("asked for another lesson:\n%s", hint)
+	}
+}
+
+// At 80 columns no picture of a lesson is cut, and in full width no code.
+func TestLessons_80columns_noPictureIsCut(t *testing.T) {
+	all, err := lessons.Manifest("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := func(markdown string, full bool) []string {
+		prose, err := view.SetProse(markdown, view.LessonText(80, 24, full))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return prose.Cut()
+	}
+	pictures := 0
+	for _, l := range all {
+		for _, b := range lessons.Blocks(l.Text) {
+			if !b.Fenced || b.Lang != "" {
+				continue
+			}
+			pictures++
+			if lines := cut("```\n"+strings.Join(b.Lines, "\n")+"\n```\n", false); len(lines) > 0 {
+				t.Errorf("lesson %s: %q", l.Number, lines)
+			}
+		}
+		if lines := cut(l.Text, true); len(lines) > 0 {
+			t.Errorf("lesson %s in full: %q", l.Number, lines)
+		}
+	}
+	if pictures < 18 {
+		t.Errorf("only %d pictures were looked at", pictures)
 	}
 }

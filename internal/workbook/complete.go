@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"zklab/lessons"
 )
@@ -13,6 +14,13 @@ import (
 const (
 	minWords = 400
 	maxWords = 900
+)
+
+// Widths for fenced blocks: on a screen of 80 columns, a picture stands beside the live
+// queue, and code fits at least where the text has the full width. Neither is wrapped.
+const (
+	pictureWidth = 40
+	codeWidth    = 77
 )
 
 var testCode = regexp.MustCompile(`Code:\s*"([A-Z0-9-]+)"`)
@@ -36,6 +44,7 @@ func Missing(texts, solutions fs.FS, slug string) []string {
 			lack("the part %q in lesson.en.md", part)
 		}
 	}
+	lacks = append(lacks, tooWide(l.Text)...)
 	if !strings.Contains(l.Demo, "\npredict ") {
 		lack("a live demo with a prediction: a fenced lab block with a predict line in lesson.en.md")
 	}
@@ -46,6 +55,27 @@ func Missing(texts, solutions fs.FS, slug string) []string {
 		lack("hints for %s in hints.en.md: for those who have not begun", CodeTODO)
 	}
 	return append(lacks, missingCode(solutions, l)...)
+}
+
+// tooWide names the lines of pictures and code that the page has no room for.
+func tooWide(text string) []string {
+	var lacks []string
+	for _, b := range lessons.Blocks(text) {
+		most := codeWidth
+		switch {
+		case !b.Fenced || b.Lang == "lab":
+			continue
+		case b.Lang == "":
+			most = pictureWidth
+		}
+		for _, line := range b.Code() {
+			if n := utf8.RuneCountInString(line); n > most {
+				lacks = append(lacks, fmt.Sprintf("room on the page: this line has %d columns, and at most %d are seen (a fence with a language may have %d): %s",
+					n, most, codeWidth, line))
+			}
+		}
+	}
+	return lacks
 }
 
 // missingCode looks at the exercise: answer, test, wrong answers and their hints.

@@ -44,6 +44,11 @@ func TestMissing_namesWhatANewLessonLacks(t *testing.T) {
 	put(texts, "lesson.en.md", "---\ntitle: x\nsummary: x\nwrites: x\n---\n"+words+"\n## Your turn\n## Myth and fact\n## In production\n```lab\nstart 1\npredict x\n```\n")
 	put(texts, "notes.en.md", "* say it\n")
 	put(texts, "hints.en.md", "# TODO\n## 1\na\n## 2\na\n## 3\na\n")
+	whole := texts[slug+"/lesson.en.md"]
+	wide := strings.Repeat("-", pictureWidth+1)
+	put(texts, "lesson.en.md", string(whole.Data)+"\n```\n  "+wide+"\n```\n```java\n"+wide+"\n"+strings.Repeat("x", codeWidth+1)+"\n```\n")
+	expect("has 41 columns, and at most 40", "has 78 columns, and at most 77", "reference answer")
+	texts[slug+"/lesson.en.md"] = whole
 	put(answers, "lock.go", "package lock\n")
 	expect("a test", "a stub")
 	put(answers, "lock.go", "package lock\n\nfunc f() error {\n\t// SOLUTION-BEGIN do it\n\treturn nil\n\t// SOLUTION-END\n}\n")
