@@ -110,17 +110,19 @@ func learning() []deed {
 	}
 	all := []deed{
 		{key: bind("tab", "focus", "tab"), help: "Moves between the text and the live pane.",
-			now: func(m *model) (bool, string) { return m.study.full == 0, "" },
-			do:  func(m *model) tea.Cmd { m.study.acting = !m.study.acting; return nil }},
+			now: func(m *model) (bool, string) {
+				to := "live"
+				if m.study.acting {
+					to = "text"
+				}
+				return m.study.full == 0, to
+			},
+			do: func(m *model) tea.Cmd { m.study.acting = !m.study.acting; return nil }},
 		{key: bind("↑↓", "scroll", "down"), help: "Moves down the text.", now: reading, do: scroll(1)},
 		{key: bind("", "", "up"), help: "Moves up the text.", now: reading, do: scroll(-1)},
 		{key: bind("", "", "pgup"), help: "Moves up the text by ten lines.", now: reading, do: scroll(-10)},
 		{key: bind("", "", "pgdown"), help: "Moves down the text by ten lines.", now: reading, do: scroll(10)},
-		inFull("f", "full text", "Shows the text in the full width, or all parts again.", view.TextInFull, always),
-		inFull("o", "outcome", "Shows all that your test and the hint say, or all parts again.", view.OutcomeInFull,
-			func(m *model) (bool, string) { return len(m.study.outcome.Lines) > 0 || m.study.hint != "", "" }),
-		{key: bind("", "", "esc"), help: "Shows all parts again.", now: func(m *model) (bool, string) { return m.study.full != 0, "" },
-			do: func(m *model) tea.Cmd { m.study.shows(m.study.full); return nil }},
+		inFull("f", "all", "Shows the text in the full width, or all parts again.", view.TextInFull, always),
 		{key: bind("e", "edit", "e"), help: "Opens your exercise's file in $EDITOR; it is tested when you save it.",
 			now: func(m *model) (bool, string) { return m.o.Lesson.Edit != nil, "" },
 			do: func(m *model) tea.Cmd {
@@ -148,6 +150,10 @@ func learning() []deed {
 					return hintMsg{text}
 				}
 			}},
+		inFull("o", "outcome", "Shows all that your test and the hint say, or all parts again.", view.OutcomeInFull,
+			func(m *model) (bool, string) { return m.study.outcome.Ran || m.study.hint != "", "" }),
+		{key: bind("", "", "esc"), help: "Shows all parts again.", now: func(m *model) (bool, string) { return m.study.full != 0, "" },
+			do: func(m *model) tea.Cmd { m.study.shows(m.study.full); return nil }},
 	}
 	return append(all, contestants()...)
 }

@@ -157,7 +157,7 @@ func TestRun_lesson_textTestAndHint(t *testing.T) {
 		s.press("o")
 		s.await("o back", "[HERD] one release woke 4", "Whom do the others watch?")
 		s.press("\x1b")
-		s.await("LIVE", "f full text")
+		s.await("LIVE", "tab live  ↑↓ scroll  f all")
 		s.press("\t", keyDown, "z")
 		s.await("‖ STOPPED")
 		s.press("q")
