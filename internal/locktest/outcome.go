@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,6 +31,21 @@ type Outcome struct {
 	Test     string    `json:"test,omitempty"`
 	Message  string    `json:"message,omitempty"`
 	At       time.Time `json:"at"`
+	Earlier  []Outcome `json:"earlier,omitempty"` // of the runs before it, the oldest first
+}
+
+// maxEarlier bounds how many runs are kept for a zklab that looks later.
+const maxEarlier = 50
+
+// Runs are the outcomes of all runs that ended, as far as they are kept, the oldest
+// first.
+func (o Outcome) Runs() []Outcome {
+	runs := slices.Clone(o.Earlier)
+	if o.Code != CodeUnfinished {
+		o.Earlier = nil
+		runs = append(runs, o)
+	}
+	return runs[max(0, len(runs)-maxEarlier):]
 }
 
 // ReadOutcome returns how the last run of an exercise ended. The error wraps
@@ -97,12 +113,16 @@ func stateDir() string {
 	return filepath.Join(root, ".zklab")
 }
 
-// leave writes the outcome. A learner's result counts even where nothing can be
+// leave writes the outcome, with those of the runs before it: the progress counts
+// them all when zklab looks next. A learner's result counts even where nothing can be
 // written, so the caller only reports the error.
 func (o Outcome) leave() error {
 	dir := stateDir()
 	if dir == "" {
 		return nil
+	}
+	if before, err := ReadOutcome(dir, o.Exercise); err == nil {
+		o.Earlier = before.Runs()
 	}
 	b, err := json.Marshal(o)
 	if err != nil {

@@ -60,6 +60,7 @@ func (w *Workbook) Check(ctx context.Context, name string, run Run) (Result, err
 	if err != nil {
 		return Result{}, err
 	}
+	_, _ = w.progress() // the runs before this one come first; what cannot be kept is said below
 	r, err := w.check(ctx, l, run)
 	if err != nil {
 		return r, err

@@ -111,8 +111,13 @@ func (w *Workbook) progress() (*Progress, error) {
 	}
 	for _, l := range w.lessons {
 		o, err := locktest.ReadOutcome(w.Store.Dir, l.Slug)
-		if err == nil && o.Code != locktest.CodeUnfinished && o.At.After(p.Of(l.Slug).LastAt) {
-			fresh = append(fresh, o)
+		if err != nil {
+			continue
+		}
+		for _, run := range o.Runs() {
+			if run.Exercise == l.Slug && run.At.After(p.Of(l.Slug).LastAt) {
+				fresh = append(fresh, run)
+			}
 		}
 	}
 	if len(fresh) == 0 {

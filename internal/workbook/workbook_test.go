@@ -26,6 +26,7 @@ func TestWorkbook(t *testing.T) {
 	}{
 		{"aLearnersWay", aLearnersWay},
 		{"plainGoTest", plainGoTest},
+		{"plainGoTests", plainGoTests},
 		{"someTestsPass", someTestsPass},
 		{"cancelledCheck", cancelledCheck},
 		{"brokenOff", brokenOff},
@@ -222,6 +223,28 @@ func plainGoTest(t *testing.T, w *Workbook) {
 	w.write(t, lesson05+"/lock.go", strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1))
 	if h, err := w.Hint(t.Context(), "05"); err != nil || h.Code != "ZERO-FORGOTTEN" || h.Level != 2 {
 		t.Errorf("the build has used up a hint: %+v, %v", h, err)
+	}
+}
+
+// Runs that zklab did not see at once all count, and a pass among them stays one.
+func plainGoTests(t *testing.T, w *Workbook) {
+	right, err := answerOf(lesson05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Replace(right, `front, best, found := "", -1`, `front, best, found := "", 0`, 1)
+	for _, answer := range []string{wrong, right, wrong} {
+		w.write(t, lesson05+"/lock.go", answer)
+		if out, err := plainly(w).CombinedOutput(); (err == nil) != (answer == right) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	all, err := w.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := all[4].Standing; s.Status != Solved || s.Attempts != 2 || s.Diagnoses["ZERO-FORGOTTEN"] != 2 || s.Last != "ZERO-FORGOTTEN" {
+		t.Errorf("%+v", s)
 	}
 }
 
