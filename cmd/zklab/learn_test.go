@@ -111,6 +111,15 @@ func TestHint_withoutNumber_isTheNextLessons(t *testing.T) {
 	}
 }
 
+func TestCheck_withoutNumber_isTheNextLessons(t *testing.T) {
+	cmd := newProgram(t).command("check")
+	cmd.Env = append(cmd.Env, "ZKLAB_STATE="+t.TempDir())
+	out, err := cmd.Output()
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "01-one-name-one-winner") || strings.Contains(string(out), "02-") {
+		t.Errorf("%v, want exit 1 and the first lesson alone:\n%s", err, out)
+	}
+}
+
 // At 80 columns no picture of a lesson is cut, and in full width no code.
 func TestLessons_80columns_noPictureIsCut(t *testing.T) {
 	all, err := lessons.Manifest("")

@@ -179,13 +179,13 @@ func (g *global) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check [NN…]", Short: "Run the exercises' tests as they were given, and say how each one stands",
 		Long: `check runs the tests of the named exercises, or of all with --all, on a real
-ZooKeeper. It always runs the tests as they were given: an edited lock_test.go
+ZooKeeper. Without a number it is about the first lesson that is not solved. It always runs the tests as they were given: an edited lock_test.go
 is noticed, and does not count. Exit code 1: an exercise did not pass.`,
 		Example: `  zklab check 06
   zklab check --all --json       for instructors: one object a lesson`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if all == (len(args) > 0) {
-				return usagef("check: name lessons, or give --all")
+			if all && len(args) > 0 {
+				return usagef("check: name lessons, or give --all, not both")
 			}
 			return g.checkExercises(cmd.Context(), args, all, asJSON)
 		},
@@ -200,10 +200,21 @@ func (g *global) checkExercises(ctx context.Context, names []string, all, asJSON
 	if err != nil {
 		return err
 	}
-	if all {
+	switch {
+	case all:
 		for _, l := range w.Lessons() {
 			names = append(names, l.Number)
 		}
+	case len(names) == 0:
+		next, more, err := w.Next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			fmt.Fprintln(g.out, "all lessons are solved; name one to check it again: zklab check 06")
+			return nil
+		}
+		names = []string{next.Lesson.Number}
 	}
 	failed := 0
 	for _, name := range names {
