@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Statement is one that is about to be carried out.
@@ -33,6 +34,13 @@ func (s Statement) Writes() bool {
 		return !s.Alone
 	}
 	return false
+}
+
+// OldLook reports whether the database has refused a write because its transaction had
+// read before, and others have written since.
+func OldLook(err error) bool {
+	var refused *sqlite.Error
+	return errors.As(err, &refused) && refused.Code() == lib.SQLITE_BUSY_SNAPSHOT
 }
 
 // Open opens a database file, and makes it where it is missing. before is called for

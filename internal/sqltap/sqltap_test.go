@@ -172,3 +172,26 @@ func TestGate(t *testing.T) {
 		t.Errorf("%v, %d statements", err, gate.Seen())
 	}
 }
+
+// A transaction that has read may not write when others have written since.
+func TestOldLook(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "db")
+	db, other := open(t, file, nil), open(t, file, nil)
+	exec(t, db, "CREATE TABLE t (x INTEGER)")
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var n int
+	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM t").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, other, "INSERT INTO t VALUES (1)")
+	if _, err := tx.ExecContext(t.Context(), "INSERT INTO t VALUES (2)"); !OldLook(err) {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	if OldLook(nil) || OldLook(errors.New("database is locked")) {
+		t.Error("an error of another kind is an old look")
+	}
+}
