@@ -14,7 +14,7 @@ import (
 func Ceiling(clients int, hold, handOff time.Duration) (perSecond float64, err error) {
 	// TODO: What can happen in one second, if one holder comes after the other?
 	// Durations are whole nanoseconds: d.Seconds() makes a number of seconds of
-	// them.
+	// them. There is nothing to refuse: the error is nil.
 	return 0, errTODO
 }
 

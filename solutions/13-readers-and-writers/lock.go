@@ -131,7 +131,8 @@ func (m *RWMutex) AcquireWrite(ctx context.Context) error { return m.acquire(ctx
 func (m *RWMutex) Release(ctx context.Context) error { return m.leave(ctx) }
 
 // acquire is lesson 09's Acquire, with the intent in the node's name. When it returns
-// an error, this client has no node in line.
+// an error, this client has no node in line, unless ctx ended before it was known whether
+// the node was created: such a node goes with the session.
 func (m *RWMutex) acquire(ctx context.Context, intent string) error {
 	if err := m.join(ctx, intent); err != nil {
 		return err

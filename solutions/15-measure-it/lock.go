@@ -13,6 +13,7 @@ import (
 func Ceiling(clients int, hold, handOff time.Duration) (perSecond float64, err error) {
 	// SOLUTION-BEGIN What can happen in one second, if one holder comes after the other?
 	// | Durations are whole nanoseconds: d.Seconds() makes a number of seconds of them.
+	// | There is nothing to refuse: the error is nil.
 	return 1 / (hold + handOff).Seconds(), nil
 	// SOLUTION-END
 }
