@@ -7,6 +7,7 @@ import (
 
 	"zklab/internal/journal"
 	"zklab/internal/journal/plain"
+	"zklab/internal/recipe"
 )
 
 // fact is something that is so or is not, by what the journal holds.
@@ -223,7 +224,7 @@ func settled(r *Runner, s journal.State, lock string, n int) finding {
 			if len(c.Watches) == 0 {
 				unarmed++
 			}
-			if !listed[c.Who] {
+			if !listed[c.Who] && recipe.KindOf(c.Recipe) != recipe.Unfair { // its waiters have no node
 				unlisted++
 			}
 		}

@@ -26,4 +26,9 @@ func TestSettled_waitsForTheServersList(t *testing.T) {
 	if f := settled(&Runner{}, s, "/lock", 2); !f.ok {
 		t.Errorf("not settled, and everybody is listed: %s", f.is)
 	}
+	s.Locks[0].Queue = s.Locks[0].Queue[:1]
+	s.Contestants[1].Recipe = "unfair"
+	if f := settled(&Runner{}, s, "/lock", 2); !f.ok {
+		t.Errorf("not settled, and a waiter for an unfair lock has no node: %s", f.is)
+	}
 }
