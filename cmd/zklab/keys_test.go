@@ -283,6 +283,7 @@ func (k *keyboard) acts() {
 // nothing.
 func (k *keyboard) pausing(idle ...string) {
 	k.t.Helper()
+	k.WaitUntil("there is something to go back to", screenLimit, func(now string) bool { return stamp(now) >= 4 })
 	k.shows("p", "‖ paused")
 	k.idle(append(idle, "ctrl+z")...) // no shell is there that would let it go on
 	k.press("left", "it is a second earlier", moves(-1))
