@@ -221,6 +221,7 @@ func TestLab_sharedServers_othersAreNotCharged(t *testing.T) {
 		must(t, err)
 		t.Cleanup(func() { closeEmpty(t, l) })
 		line(t, l, Group{Count: 6, InOneProcess: true})
+		until(t, l, "all in line have their watches", func(s journal.State) bool { return armed(l, s, 6) })
 		labs = append(labs, l)
 	}
 	for left := 6; left > 0; left-- {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,8 +29,12 @@ func TestDemo_ensemble_3servers_leaderKilled_followerCutOff_noQuorum(t *testing.
 	if err := inOrder(rest, " expired (grove; ", "rejoin of server", "no quorum, nobody serves", "juniper failed", "a quorum", "holder second: basil"); err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(text, " expired ("); n != 1 {
-		t.Errorf("%d sessions expired, want the one that was cut off", n)
+	// The three with short sessions ask every second whether a server serves again: one
+	// that asks a moment too early comes too late for its session. No other is lost.
+	for _, expired := range strings.Split(text, " expired (")[1:] {
+		if who, _, _ := strings.Cut(expired, ";"); !slices.Contains([]string{"grove", "hazel", "indigo"}, who) {
+			t.Errorf("the session of %s expired, which is longer than the time without a quorum", who)
+		}
 	}
 }
 
