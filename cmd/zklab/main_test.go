@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"zklab/internal/guardian"
 	"zklab/internal/locktest"
 	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
@@ -21,13 +22,13 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "zklab-binary-")
+	folder, err := guardian.Start("zklab-binary-") // it goes also when these tests are killed
 	if err != nil {
 		panic(err)
 	}
-	binary = filepath.Join(dir, "zklab")
+	binary = filepath.Join(folder.Dir(), "zklab")
 	code := zktest.Run(m, zkserver.Options{}, build)
-	_ = os.RemoveAll(dir)
+	folder.Dismiss(false)
 	os.Exit(code)
 }
 

@@ -435,7 +435,7 @@ func (n *night) free(in *instance) {
 	n.t.Helper()
 	if len(n.Children()) > 0 {
 		n.fail(locktest.CodeNotReleased, fmt.Sprintf("Run of %s has returned, and its node is still in the lock's path. "+
-			"All others wait, as long as %s's process lives.", in.Name, in.Name))
+			"Whoever asks for the lock now still waits.", in.Name))
 	}
 }
 
