@@ -81,6 +81,9 @@ func (l *Lab) complete(g Group) (Group, error) {
 	if g.Lock == "" {
 		g.Lock = l.o.Lock
 	}
+	if chroot := l.o.Ensemble.Chroot(); chroot != "" && strings.HasPrefix(g.Lock, chroot+"/") {
+		g.Lock = strings.TrimPrefix(g.Lock, chroot)
+	}
 	if !strings.HasPrefix(g.Lock, "/") {
 		g.Lock = path.Join(path.Dir(l.o.Lock), g.Lock)
 	}

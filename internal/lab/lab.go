@@ -56,7 +56,7 @@ type Group struct {
 	Count        int      // 0: 1
 	Names        []string // as many as Count; nil: the next names of the lab
 	Recipe       string
-	Lock         string // path below the ensemble's chroot; one without a slash is beside the lab's own
+	Lock         string // path, with the ensemble's chroot or without; one without a slash is beside the lab's own
 	Session      time.Duration
 	Hold         time.Duration
 	Rounds       int // how often a join acquires; 0: once, negative: until told to quit

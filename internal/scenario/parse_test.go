@@ -3,9 +3,12 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"zklab/internal/lab"
 )
 
 func TestParse_stepsActionsQuestions(t *testing.T) {
@@ -50,6 +53,25 @@ expect wakes at most 1
 	}
 	if text := s.Steps[3].actions[2].text; text != "wait settled 0" {
 		t.Errorf("sum: %q", text)
+	}
+}
+
+func TestScript_newcomer(t *testing.T) {
+	s, err := Parse("x.lab", "param permits = 2\nstart 4 of naive at side session 3s\n"+
+		"start 5 of semaphore permits $permits session 2s\nstart 1 of mini\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lock, want := range map[string]lab.Group{
+		"":     {Count: 1, Recipe: "semaphore", Session: 2 * time.Second, Permits: 2},
+		"side": {Count: 1, Recipe: "naive", Session: 3 * time.Second, Lock: "side"},
+	} {
+		if got, ok := s.Newcomer(lock); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("at %q: %+v %v, want %+v", lock, got, ok, want)
+		}
+	}
+	if got, ok := s.Newcomer("nowhere"); ok {
+		t.Errorf("a newcomer %+v at a lock where nobody starts", got)
 	}
 }
 

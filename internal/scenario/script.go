@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"zklab/internal/lab"
 )
 
 // Script is a parsed demo. It is immutable: several runners may play it.
@@ -41,6 +43,25 @@ type action struct {
 	line int
 	text string
 	do   func(ctx context.Context, r *Runner) error
+}
+
+// Newcomer is one contestant like those of the script's first start at a lock, by
+// the lock's name in the script ("": the stage's own). It reports false when the
+// script starts nobody there.
+func (s *Script) Newcomer(lock string) (lab.Group, bool) {
+	for _, step := range s.Steps {
+		for _, a := range step.actions {
+			rest, starts := strings.CutPrefix(a.text, "start ")
+			if !starts {
+				continue
+			}
+			if g, err := (&words{list: strings.Fields(rest)}).group(); err == nil && g.Lock == lock {
+				g.Count = 1
+				return g, true
+			}
+		}
+	}
+	return lab.Group{}, false
 }
 
 // Error is a mistake in a script.

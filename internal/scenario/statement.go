@@ -117,12 +117,28 @@ func parseLet(w *words) (doer, error) {
 }
 
 func parseStart(w *words) (doer, error) {
-	n, err := w.number("how many to start")
+	g, err := w.group()
 	if err != nil {
 		return nil, err
 	}
+	return func(ctx context.Context, r *Runner) error {
+		names, err := r.stage.Start(ctx, g)
+		r.started = append(r.started, names...)
+		for _, name := range names {
+			r.at[name] = r.lock(g.Lock)
+		}
+		return err
+	}, nil
+}
+
+// group reads what stands behind "start".
+func (w *words) group() (lab.Group, error) {
+	n, err := w.number("how many to start")
+	if err != nil {
+		return lab.Group{}, err
+	}
 	if n < 1 || n > 2000 {
-		return nil, w.wrong("between 1 and 2000 contestants can be started")
+		return lab.Group{}, w.wrong("between 1 and 2000 contestants can be started")
 	}
 	g := lab.Group{Count: n, Recipe: "mini"}
 	for !w.empty() && err == nil {
@@ -145,17 +161,7 @@ func parseStart(w *words) (doer, error) {
 			err = w.done()
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, r *Runner) error {
-		names, err := r.stage.Start(ctx, g)
-		r.started = append(r.started, names...)
-		for _, name := range names {
-			r.at[name] = r.lock(g.Lock)
-		}
-		return err
-	}, nil
+	return g, err
 }
 
 func (w *words) duration(of string) (time.Duration, error) {
