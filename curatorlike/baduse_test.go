@@ -117,7 +117,7 @@ func TestBadUse_holds(t *testing.T) {
 			t.Error(err, h.Lost())
 		}
 	}
-	n := <-next
+	n := receive(t, next)
 	awaitCount(t, z, path, 1)
 	_ = n.Release(ctx)
 

@@ -122,9 +122,7 @@ func benchQueue(b *testing.B, clients []*Client, inside func()) (release, wait f
 			}
 		})
 	}
-	for queueLength(b, clients[0], path) != len(clients) {
-		time.Sleep(20 * time.Millisecond)
-	}
+	await(b, "queue", func() bool { return queueLength(b, clients[0], path) == len(clients) })
 	time.Sleep(time.Second) // as the peers do: everybody waits
 	return func() {
 		if err := first.Release(ctx); err != nil {

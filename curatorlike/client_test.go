@@ -162,7 +162,7 @@ func TestClient_Close_releasesEverything(t *testing.T) {
 		t.Error(context.Cause(hc))
 	}
 	for range 2 {
-		if err := <-failed; !errors.Is(err, ErrClosed) {
+		if err := receive(t, failed); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
 	}
@@ -218,9 +218,7 @@ func TestClient_bug46_credentialsSurviveAReconnect(t *testing.T) {
 			relay.FailWrite(wiretap.Match{Op: wiretap.OpAuth})
 			relay.Cut()
 			awaitState(t, states, Reconnected)
-			for relay.Faults().Armed > 0 {
-				time.Sleep(time.Millisecond)
-			}
+			await(t, "failed write", func() bool { return relay.Faults().Armed == 0 })
 		}
 		if err := h.Release(ctx); err != nil && !errors.Is(err, ErrReleasePending) {
 			t.Fatal(err)
@@ -231,16 +229,9 @@ func TestClient_bug46_credentialsSurviveAReconnect(t *testing.T) {
 		}
 	}
 	left := open(t, WithAuth("digest", []byte("lock:secret")))
-	for {
-		ps, err := Participants(ctx, left, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(ps) == 0 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	await(t, "deletion of the last node", func() bool {
+		return len(must[[]Participant](t)(Participants(ctx, left, path))) == 0
+	})
 }
 
 // TestConnect_refusedCredentials: an error, and nothing left running.

@@ -65,8 +65,8 @@ func TestCost_roundTrips(t *testing.T) {
 		time.Sleep(3 * one)       // its watches are set
 		start := time.Now()
 		go func() { _ = h.Release(ctx) }()
-		d := (<-granted).Sub(start)
-		<-granted
+		d := receive(t, granted).Sub(start)
+		receive(t, granted)
 		return d
 	})
 	if handoff < one || handoff >= two {
@@ -105,9 +105,7 @@ func TestCost_drain_20waiters(t *testing.T) {
 		})
 		awaitCount(t, z, path, i+2)
 		reads := min(i+1, 2) + 1 // its own node and up to two before it
-		for relay.Counters().Requests[wiretap.OpGetData] < int64(reads) {
-			time.Sleep(time.Millisecond)
-		}
+		await(t, "watches", func() bool { return relay.Counters().Requests[wiretap.OpGetData] >= int64(reads) })
 	}
 	if err := h.Release(ctx); err != nil {
 		t.Fatal(err)

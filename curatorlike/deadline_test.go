@@ -106,7 +106,7 @@ func TestHoldContext_asksTheClock(t *testing.T) {
 	if h.ctx.Err() == nil || !errors.Is(context.Cause(h.ctx), ErrSuspended) {
 		t.Fatal("alive after 2/3 T:", context.Cause(h.ctx))
 	}
-	if <-child.Done(); !errors.Is(context.Cause(child), ErrSuspended) {
+	if receive(t, child.Done()); !errors.Is(context.Cause(child), ErrSuspended) {
 		t.Fatal(context.Cause(child))
 	}
 	if err := g.again(); !errors.Is(err, ErrSuspended) {

@@ -33,22 +33,22 @@ func TestRevoke(t *testing.T) {
 	if err := Revoke(ctx, c, ps[0].Path); err != nil {
 		t.Fatal(err)
 	}
-	<-asked
+	receive(t, asked)
 	if cause := context.Cause(h.Context()); !errors.Is(cause, ErrRevoked) && !errors.Is(cause, ErrReleased) {
 		t.Error(cause)
 	}
-	next := <-waiting
+	next := receive(t, waiting)
 	// Asked back before anybody listens: told at once.
 	if err := Revoke(ctx, c, next.Path()); err != nil {
 		t.Fatal(err)
 	}
-	<-next.Context().Done()
+	receive(t, next.Context().Done())
 	if !errors.Is(context.Cause(next.Context()), ErrRevoked) {
 		t.Error(context.Cause(next.Context()))
 	}
 	told := make(chan struct{})
 	next.OnRevoke(func(*Hold) { close(told) })
-	<-told
+	receive(t, told)
 	_ = next.Release(ctx)
 	if err := Revoke(ctx, c, next.Path()); !errors.Is(err, ErrNotHeld) {
 		t.Error(err)
@@ -113,7 +113,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = h.Release(ctx)
-	_ = (<-waiting).Release(ctx)
+	_ = receive(t, waiting).Release(ctx)
 	mu.Lock()
 	defer mu.Unlock()
 	if len(seen) != 3 || !errors.Is(seen[0].Err, ErrBusy) || seen[1].Ahead != 1 || seen[1].WakeUps > 1 || seen[1].Lists != 1 || seen[1].Wait == 0 || seen[2].Held == 0 {

@@ -37,15 +37,13 @@ func TestMutex_bug08_lostRequests_everyOperation(t *testing.T) {
 				}()
 				awaitCount(t, z, path, 2)
 				if op != wiretap.OpDelete {
-					for relay.Faults().Armed > 0 {
-						time.Sleep(time.Millisecond)
-					}
+					await(t, "fault", func() bool { return relay.Faults().Armed == 0 })
 				}
 				awaitCount(t, z, path, 2)
 				if err := first.Release(ctx); err != nil {
 					t.Fatal(err)
 				}
-				h := <-got
+				h := receive(t, got)
 				if h == nil {
 					return
 				}
@@ -128,7 +126,7 @@ func TestMutex_bug14_cancelInTheQueue(t *testing.T) {
 		}()
 		awaitCount(t, z, path, 2)
 		cancel()
-		if err := <-failed; !errors.Is(err, context.Canceled) {
+		if err := receive(t, failed); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		awaitCount(t, z, path, 1)
@@ -163,7 +161,7 @@ func TestMutex_bug20_outageWhileWaiting(t *testing.T) {
 	}
 	awaitCount(t, z, path, 1)
 	relay.Refuse(false)
-	h = <-got
+	h = receive(t, got)
 	if h == nil {
 		return
 	}
@@ -193,12 +191,12 @@ func TestMutex_bug31_expiry_whileHoldingAndWaiting(t *testing.T) {
 	}()
 	awaitCount(t, z, path, 2)
 	expire(t, relayW)
-	if err := <-failed; !errors.Is(err, ErrSessionLost) {
+	if err := receive(t, failed); !errors.Is(err, ErrSessionLost) {
 		t.Fatal(err)
 	}
 	old := ch.SessionID()
 	expire(t, relayH)
-	<-h.Context().Done()
+	receive(t, h.Context().Done())
 	awaitState(t, states, Reconnected)
 	if ch.SessionID() == old {
 		t.Fatal("the old session")
@@ -244,7 +242,7 @@ func TestClient_bug27_blackHole_holderIsToldFirst(t *testing.T) {
 	}()
 	relay.BlackHole(wiretap.Both, true)
 	start := time.Now()
-	<-hc.Done()
+	receive(t, hc.Done())
 	told := time.Now()
 	if took := told.Sub(start); !errors.Is(context.Cause(hc), ErrSuspended) || took > testT*2/3+300*time.Millisecond {
 		t.Error("told after", took, context.Cause(hc))
@@ -253,7 +251,7 @@ func TestClient_bug27_blackHole_holderIsToldFirst(t *testing.T) {
 	if took := time.Since(start); took > testT+300*time.Millisecond {
 		t.Error("Lost after", took)
 	}
-	if at := <-granted; at.Before(told) {
+	if at := receive(t, granted); at.Before(told) {
 		t.Error("somebody else was granted", told.Sub(at), "before the holder was told")
 	}
 	relay.BlackHole(wiretap.Both, false)

@@ -31,19 +31,17 @@ func TestLane_FIFO_givingUp(t *testing.T) {
 			order <- i
 			ln.leave(nil)
 		}()
-		for queued(ln) != i+1 {
-		}
+		await(t, "ticket", func() bool { return queued(ln) == i+1 })
 	}
 	cancel()
-	if got := <-order; got != -1 {
+	if got := receive(t, order); got != -1 {
 		t.Fatal(got)
 	}
 	ln.leave(nil)
-	if a, b := <-order, <-order; a != 0 || b != 2 {
+	if a, b := receive(t, order), receive(t, order); a != 0 || b != 2 {
 		t.Fatal(a, b)
 	}
-	for !ln.tryEnter() { // the last one is leaving
-	}
+	await(t, "end of the last one", ln.tryEnter)
 	ln.part()
 	if len(all.m) != 0 {
 		t.Error("the lane is kept")
@@ -105,8 +103,7 @@ func TestHook_slow(t *testing.T) {
 		seen <- e
 	})
 	h.push(Event{SessionID: -1})
-	for h.waiting() != 0 { // until the hook has the first one
-	}
+	await(t, "first event at the hook", func() bool { return h.waiting() == 0 })
 	for i := range maxEvents + 10 {
 		h.push(Event{SessionID: int64(i)})
 	}

@@ -112,13 +112,11 @@ func raw(t testing.TB) *zk.Conn {
 		for range ev {
 		}
 	})
-	for e := range ev {
-		if e.State == zk.StateHasSession {
+	for {
+		if e := receive(t, ev); e.State == zk.StateHasSession {
 			return c
 		}
 	}
-	t.Fatal("no session")
-	return nil
 }
 
 var defaultsLogger = defaults().logger
@@ -159,6 +157,64 @@ func awaitChildren(t testing.TB, z *zk.Conn, path string, ok func([]string) bool
 		case <-ch:
 		case <-limit:
 			t.Fatalf("children of %s: %v", path, names)
+		}
+	}
+}
+
+// receive waits for a value, or for the channel's end.
+func receive[T any](t testing.TB, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(40 * time.Second): // longer than any context of these tests
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+// awaitGone waits, by watches, until the node does not exist.
+func awaitGone(t testing.TB, z *zk.Conn, path string) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		ok, _, gone, err := z.ExistsW(fullPath(t, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return
+		}
+		select {
+		case <-gone:
+		case <-limit:
+			t.Fatalf("%s is still there", path)
+		}
+	}
+}
+
+// await asks until so holds, for what sends no event.
+func await(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it never came: %s", what)
+		}
+	}
+}
+
+// plainParents creates the nodes above path as plain ones, which no server
+// deletes. They go at the end of the test.
+func plainParents(t testing.TB, z *zk.Conn, path string) {
+	t.Helper()
+	parents := strings.Split(parentOf(fullPath(t, path)), "/")
+	for i := range parents[1:] {
+		p := strings.Join(parents[:i+2], "/")
+		_, err := z.Create(p, nil, 0, zk.WorldACL(zk.PermAll))
+		if err == nil {
+			t.Cleanup(func() { _ = z.Delete(p, -1) })
+		} else if !errors.Is(err, zk.ErrNodeExists) {
+			t.Fatal(err)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestMutex_queueOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 8 {
-		if got := <-order; got != i {
+		if got := receive(t, order); got != i {
 			t.Fatalf("grant %d went to %d", i, got)
 		}
 	}
@@ -193,7 +193,7 @@ func TestMutex_bug46_foreignChildren(t *testing.T) {
 	if err := h.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
-	h = <-next
+	h = receive(t, next)
 	if h == nil {
 		return
 	}

@@ -29,7 +29,7 @@ func TestMutex_bug30_ownNodeDeletedWhileWaiting(t *testing.T) {
 			}
 		}
 	}
-	if err := <-failed; !errors.Is(err, ErrNodeDeleted) {
+	if err := receive(t, failed); !errors.Is(err, ErrNodeDeleted) {
 		t.Fatal(err)
 	}
 	_ = h.Release(ctx)
@@ -46,7 +46,7 @@ func TestHold_bug31_deletedByAnAdministrator(t *testing.T) {
 	if err := z.Delete(fullPath(t, h.Path()), -1); err != nil {
 		t.Fatal(err)
 	}
-	<-hc.Done()
+	receive(t, hc.Done())
 	if !errors.Is(context.Cause(hc), ErrNodeDeleted) {
 		t.Fatal(context.Cause(hc))
 	}
@@ -99,7 +99,7 @@ func TestMutex_predecessorGivesUp(t *testing.T) {
 	if err := h.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if h := <-granted; h != nil {
+	if h := receive(t, granted); h != nil {
 		_ = h.Release(ctx)
 	}
 	awaitEmpty(t, z, path)
@@ -134,8 +134,7 @@ func TestMutex_localHandoffs_bound2(t *testing.T) {
 	ln := c.lanes.join(path)
 	for i := range 5 {
 		queue("local", m)
-		for queued(ln) != i+1 {
-		}
+		await(t, "ticket", func() bool { return queued(ln) == i+1 })
 	}
 	ln.part()
 	queue("other", mutexOn(t, open(t), path))

@@ -73,16 +73,7 @@ func TestUnfairLock_lostRequests(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for {
-				ok, _, gone, err := z.ExistsW(fullPath(t, path))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !ok {
-					break
-				}
-				<-gone
-			}
+			awaitGone(t, z, path)
 		})
 	}
 }
@@ -94,9 +85,7 @@ func TestUnfairLock_tokenIsOfItsOwnNode(t *testing.T) {
 	z, path, ctx := raw(t), lockPath(t)+"/job", within(t, 30*time.Second)
 	c, relay := tapped(t, WithSessionTimeout(10*time.Second))
 	l := unfairOn(t, c, path)
-	if err := must[*Hold](t)(l.Acquire(ctx)).Release(ctx); err != nil { // makes the parents
-		t.Fatal(err)
-	}
+	plainParents(t, z, path) // a container could go meanwhile, and the create would fail
 	deletes := func() int64 { return relay.Counters().Requests[wiretap.OpDelete] }
 	before := deletes()
 	relay.Delay(40 * time.Millisecond)
@@ -106,9 +95,8 @@ func TestUnfairLock_tokenIsOfItsOwnNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	relay.Delay(0)
-	for deletes() == before { // the cleaner has the answer to the create
-		time.Sleep(time.Millisecond)
-	}
+	// Then the cleaner has the answer to the create.
+	await(t, "deletion of the node that was given up", func() bool { return deletes() > before })
 	awaitEmpty(t, z, parentOf(path))
 	relay.DropReply(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: fullPath(t, path)})
 	h := must[*Hold](t)(l.Acquire(ctx))
@@ -195,7 +183,7 @@ func TestMultiLock_failureReleasesTheRest(t *testing.T) {
 	if err := z.Delete(fullPath(t, h.Holds()[1].Path()), -1); err != nil {
 		t.Fatal(err)
 	}
-	<-h.Context().Done()
+	receive(t, h.Context().Done())
 	if !errors.Is(context.Cause(h.Context()), ErrNodeDeleted) {
 		t.Error(context.Cause(h.Context()))
 	}

@@ -56,12 +56,12 @@ func TestRWMutex_readersShare_writerIsNotOvertaken(t *testing.T) {
 	_ = r1.Release(ctx)
 	notYet(t, w, "beside a reader")
 	_ = r2.Release(ctx)
-	wh := <-w
+	wh := receive(t, w)
 	notYet(t, late, "beside a writer")
 	if err := wh.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
-	lh := <-late
+	lh := receive(t, late)
 	if lh.Token() <= wh.Token() || wh.Token() <= r2.Token() {
 		t.Error("tokens", r2.Token(), wh.Token(), lh.Token())
 	}
@@ -89,14 +89,14 @@ func TestRWMutex_bug36_downgrade_nobodyGetsInBetween(t *testing.T) {
 	if r.Token() != w.Token() {
 		t.Error("the token changed:", w.Token(), r.Token())
 	}
-	e := <-early // it had waited for the writer only
+	e := receive(t, early) // it had waited for the writer only
 	notYet(t, b, "while A and another read")
 	_ = e.Release(ctx)
 	notYet(t, b, "while A reads")
 	if err := r.Release(owner); err != nil {
 		t.Fatal(err)
 	}
-	bh := <-b
+	bh := receive(t, b)
 	if bh.Token() <= r.Token() {
 		t.Error("B's token", bh.Token(), "is not above A's", r.Token(), names)
 	}
@@ -120,7 +120,7 @@ func TestRWMutex_bug36_downgrade_soleSuccessorKnewOnlyTheWriter(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 		_ = r.Release(ctx)
-		_ = (<-b).Release(ctx)
+		_ = receive(t, b).Release(ctx)
 	}
 	awaitEmpty(t, z, path)
 }
@@ -158,13 +158,13 @@ func TestRWMutex_TryUpgrade(t *testing.T) {
 	if err := w.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
-	wh := <-waiting
+	wh := receive(t, waiting)
 	notYet(t, reader, "before the writer in front of it")
 	if wh.Token() <= w.Token() {
 		t.Error("token", wh.Token(), "after", w.Token())
 	}
 	_ = wh.Release(ctx)
-	_ = (<-reader).Release(ctx)
+	_ = receive(t, reader).Release(ctx)
 	awaitEmpty(t, z, path)
 }
 

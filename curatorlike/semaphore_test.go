@@ -82,10 +82,10 @@ func TestSemaphore_bug40_allOrNone_givingUp(t *testing.T) {
 	notYet(t, both, "two of two while one is out")
 	done := make(chan error)
 	go func() { done <- one.Release(WithOwner(ctx, NewOwner("another goroutine"))) }()
-	if err := <-done; err != nil { // any goroutine may return a lease
+	if err := receive(t, done); err != nil { // any goroutine may return a lease
 		t.Fatal(err)
 	}
-	_ = (<-both).Release(ctx)
+	_ = receive(t, both).Release(ctx)
 	awaitEmpty(t, z, path+"/leases")
 }
 
@@ -109,7 +109,7 @@ func TestSemaphore_bug23_raisedMaximumWakesWaiters(t *testing.T) {
 	if err := s.SetMax(2); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = (<-next).Release(ctx), h.Release(ctx)
+	_, _ = receive(t, next).Release(ctx), h.Release(ctx)
 
 	count := fullPath(t, path) + "/count"
 	if _, err := z.Create(count, binary.BigEndian.AppendUint32(nil, 1), 0, zk.WorldACL(zk.PermAll)); err != nil {
@@ -123,7 +123,7 @@ func TestSemaphore_bug23_raisedMaximumWakesWaiters(t *testing.T) {
 	if _, err := z.Set(count, binary.BigEndian.AppendUint32(nil, 2), -1); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = (<-next).Release(ctx), h.Release(ctx)
+	_, _ = receive(t, next).Release(ctx), h.Release(ctx)
 	_ = z.Delete(count, -1)
 	awaitEmpty(t, z, path+"/leases")
 }

@@ -73,7 +73,7 @@ func TestWire_bug22_answersWaitForTheWatches(t *testing.T) {
 	}
 	t.Run("set again", func(t *testing.T) {
 		w, far := handshaken(t, true)
-		<-answer(far, w, 1, 0)
+		receive(t, answer(far, w, 1, 0))
 		read := answer(far, w, 2, 77)
 		select {
 		case <-read:
@@ -85,25 +85,25 @@ func TestWire_bug22_answersWaitForTheWatches(t *testing.T) {
 		if _, err := w.Write(requestOf(3, opSetWatches)); err != nil {
 			t.Fatal(err)
 		}
-		if at := <-read; at.Before(set) {
+		if at := receive(t, read); at.Before(set) {
 			t.Error("read", set.Sub(at), "before the watches were set")
 		}
-		<-answer(far, w, 4, 78)
+		receive(t, answer(far, w, 4, 78))
 	})
 	t.Run("none set", func(t *testing.T) {
 		w, far := handshaken(t, true)
 		start := time.Now()
-		if took := (<-answer(far, w, 1, 77)).Sub(start); took < handshake/2 {
+		if took := receive(t, answer(far, w, 1, 77)).Sub(start); took < handshake/2 {
 			t.Error("held for only", took)
 		}
 		again := time.Now()
-		if took := (<-answer(far, w, 2, 78)).Sub(again); took >= handshake/2 || !w.held {
+		if took := receive(t, answer(far, w, 2, 78)).Sub(again); took >= handshake/2 || !w.held {
 			t.Error("held twice", took)
 		}
 	})
 	t.Run("no watches", func(t *testing.T) {
 		w, far := handshaken(t, false)
-		<-answer(far, w, 1, 77)
+		receive(t, answer(far, w, 1, 77))
 		if w.held {
 			t.Error("held")
 		}
@@ -124,7 +124,7 @@ func TestClient_bug22_reconnects_withWatches(t *testing.T) {
 		other := must[*Hold](t)(free.Acquire(ctx)) // comes and goes over the cuts
 		_ = other.Context()
 		states, stop := c.Subscribe()
-		<-states // the one of now; a slow reader may miss Suspended, not what follows it
+		receive(t, states) // the one of now; a slow reader may miss Suspended, not what follows it
 		relay.Cut()
 		if err := other.Release(ctx); err != nil && !errors.Is(err, ErrReleasePending) {
 			t.Fatal(err)

@@ -55,13 +55,16 @@ func connect(t testing.TB, addrs ...string) *zk.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e := range events {
-		if e.State == zk.StateHasSession {
-			return conn
+	for limit := time.After(patience); ; {
+		select {
+		case e := <-events:
+			if e.State == zk.StateHasSession {
+				return conn
+			}
+		case <-limit:
+			t.Fatal("the observer got no session")
 		}
 	}
-	t.Fatal("the observer got no session")
-	return nil
 }
 
 type silent struct{}
