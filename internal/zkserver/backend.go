@@ -38,7 +38,8 @@ func backends() []Backend {
 
 // Start returns an ensemble that is ready to serve. The caller must Close it.
 // The context bounds the start only, not the ensemble's life. When no ZooKeeper
-// can be had, ErrUnavailable is returned with everything that was tried.
+// can be had, ErrUnavailable is returned with everything that was tried; when the
+// context ends before that is known, its error.
 func Start(ctx context.Context, o Options) (*Ensemble, error) {
 	o, err := o.Normalize()
 	if err != nil {
@@ -67,6 +68,9 @@ func startFirst(ctx context.Context, o Options, all []Backend) (*Ensemble, error
 			if err == nil || !errors.Is(err, ErrUnavailable) {
 				return e, err
 			}
+			if ctx.Err() != nil {
+				return nil, givenUp(ctx, err)
+			}
 			why[b.Name()] = reason(err) // the second round's says what the first's did, and more
 		}
 	}
@@ -80,10 +84,19 @@ func startFirst(ctx context.Context, o Options, all []Backend) (*Ensemble, error
 // startForced has no other choice, so the error tells what to do.
 func startForced(ctx context.Context, o Options, b Backend) (*Ensemble, error) {
 	e, err := b.Start(ctx, o, true)
+	if errors.Is(err, ErrUnavailable) && ctx.Err() != nil {
+		return nil, givenUp(ctx, err)
+	}
 	if errors.Is(err, ErrUnavailable) && b.Name() == Java {
 		return nil, fmt.Errorf("%w\n%s", err, advice())
 	}
 	return e, err
+}
+
+// givenUp is what a start ends with whose context has ended: it is not known then
+// whether ZooKeeper could have been had.
+func givenUp(ctx context.Context, err error) error {
+	return fmt.Errorf("zkserver: start given up: %w (%s)", ctx.Err(), reason(err))
 }
 
 // reason is the error's text without the sentinel's.

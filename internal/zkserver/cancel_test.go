@@ -3,6 +3,7 @@ package zkserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,30 @@ func TestStart_cancelled_isTheContextsError(t *testing.T) {
 	defer cancel()
 	if _, err := Start(ctx, Options{Backend: Java}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v, want the context's", err)
+	}
+}
+
+// stubborn is a backend that is unavailable as soon as its context has ended.
+type stubborn struct{ asked *int }
+
+func (stubborn) Name() string { return Java }
+func (b stubborn) Start(ctx context.Context, _ Options, _ bool) (*Ensemble, error) {
+	*b.asked++
+	<-ctx.Done()
+	return nil, fmt.Errorf("%w: the engine was not answering", ErrUnavailable)
+}
+
+// A start that was interrupted does not tell that there is no ZooKeeper, and asks no
+// further backend.
+func TestStart_interrupted_isNotUnavailable(t *testing.T) {
+	for _, forced := range []string{"", Java} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, cancel)
+		asked := 0
+		_, err := startFirst(ctx, Options{Backend: forced}, []Backend{stubborn{&asked}, stubborn{&asked}})
+		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) || asked != 1 {
+			t.Errorf("forced %q: after %d backends the error is %v", forced, asked, err)
+		}
 	}
 }
 

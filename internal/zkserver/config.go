@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // peer is one private server's place: its folder and its ports.
@@ -70,9 +71,30 @@ func (p peer) zooCfg(o Options, in *installation, peers []peer, between *links) 
 		}
 	}
 	maps.Copy(set, o.Extra)
+	return properties(set)
+}
+
+// properties is a file of settings as Java reads it: Latin-1, with a backslash as the
+// beginning of something else.
+func properties(set map[string]string) string {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(set)) {
-		fmt.Fprintf(&b, "%s=%s\n", k, set[k])
+		fmt.Fprintf(&b, "%s=%s\n", k, escaped(set[k]))
+	}
+	return b.String()
+}
+
+func escaped(value string) string {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(value)) {
+		switch {
+		case unit == '\\':
+			b.WriteString(`\\`)
+		case unit < ' ' || unit > '~':
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		default:
+			b.WriteByte(byte(unit))
+		}
 	}
 	return b.String()
 }

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"zklab/internal/guardian"
 )
 
 // afterDeath is how long anything may be left when its parent has died.
@@ -109,22 +112,24 @@ func processesNaming(t *testing.T, folder string) []string {
 	var found []string
 	for line := range strings.Lines(string(out)) {
 		if strings.Contains(line, folder) && !strings.HasPrefix(strings.Fields(line)[1], "Z") {
-			found = append(found, strings.TrimSpace(line[:min(len(line), 120)]))
+			found = append(found, strings.TrimSpace(line))
 		}
 	}
 	return found
 }
 
-// TestGuardian_killedToo: with the guardian gone nobody removes the folder, and
-// the kernel still ends the servers.
-func TestGuardian_killedToo_serversEnd(t *testing.T) {
+// TestGuardian_killedToo: with the guardian gone the kernel still ends the servers,
+// and the next start removes the folder.
+func TestGuardian_killedToo_serversEnd_nextStartRemovesTheFolder(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has a parent-death signal")
 	}
 	tmp := t.TempDir()
 	cmd := startHelper(t, tmp, "1", "paused")
+	guardians := 0
 	for _, p := range processesNaming(t, tmp) {
 		if strings.Contains(p, "zklab-guardian") {
+			guardians++
 			pid, err := strconv.Atoi(strings.Fields(p)[0])
 			if err != nil {
 				t.Fatal(err)
@@ -133,6 +138,9 @@ func TestGuardian_killedToo_serversEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+	if guardians != 1 {
+		t.Fatalf("%d guardians were found and killed, want 1", guardians)
 	}
 	if err := kill9(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
@@ -145,6 +153,21 @@ func TestGuardian_killedToo_serversEnd(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
+	folders, err := filepath.Glob(filepath.Join(tmp, folderPrefix+"*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("the folders are %q, %v; want the one that was left", folders, err)
+	}
+	longAgo := time.Now().Add(-time.Minute) // a younger one may be about to be locked
+	if err := os.Chtimes(folders[0], longAgo, longAgo); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", tmp)
+	next, err := guardian.Start(folderPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.Dismiss(os.Remove(next.Dir()) == nil)
+	awaitNothing(t, tmp)
 }
 
 func TestClose_leavesNoProcessAndNoFolder(t *testing.T) {

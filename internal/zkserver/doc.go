@@ -10,6 +10,8 @@
 // A private server listens on loopback only, keeps its data in a temporary
 // folder of its own, and dies with the process that started it, however that
 // one dies: also by kill -9. Nothing is left behind, neither process nor folder.
+// Only where its guardian process dies with it is the folder left, and then the next
+// start removes it.
 //
 // Three private servers reach each other through relays in this process, so that
 // [Server.Isolate] can cut one off without the rights that a firewall takes.

@@ -11,6 +11,10 @@ import (
 const (
 	pollInterval = 20 * time.Millisecond
 	askTimeout   = time.Second // one four-letter word, when nothing shorter is given
+
+	// A server that is paused holds a question up for so long; one that is only slow
+	// gets more from round to round.
+	leaderPatience = askTimeout / 4
 )
 
 // Ensemble is one or more ZooKeeper servers that serve one namespace.
@@ -88,23 +92,46 @@ func (e *Ensemble) Close() error {
 // it. When none does by the end of ctx, or within 30 s, it returns ErrNoLeader with what each
 // server said.
 func (e *Ensemble) Leader(ctx context.Context) (*Server, error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, StartLimit)
 	defer cancel()
-	for {
-		var said []string
-		for _, s := range e.Servers() {
-			mode, err := s.askMode(ctx, askTimeout/4)
-			if err != nil {
-				mode = err.Error()
-			}
-			if mode == "leader" || mode == "standalone" {
-				return s, nil
-			}
-			said = append(said, s.Addr()+": "+mode)
+	for patience := leaderPatience; ; patience = min(2*patience, askTimeout) {
+		s, said := e.leads(ctx, patience)
+		if s != nil {
+			return s, nil
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
 			return nil, fmt.Errorf("%w (%v); %s", ErrNoLeader, err, strings.Join(said, "; "))
 		}
+	}
+}
+
+// leads asks all servers at once and returns the first that says it leads, or what
+// each of them said.
+func (e *Ensemble) leads(ctx context.Context, patience time.Duration) (*Server, []string) {
+	ctx, enough := context.WithCancel(ctx)
+	said := make([]string, len(e.Servers()))
+	found := make(chan *Server, len(said))
+	var all sync.WaitGroup
+	for i, s := range e.Servers() {
+		all.Go(func() {
+			mode, err := s.askMode(ctx, patience)
+			if mode == "leader" || mode == "standalone" {
+				found <- s
+				enough()
+			}
+			if err != nil {
+				mode = err.Error()
+			}
+			said[i] = s.Addr() + ": " + mode
+		})
+	}
+	all.Wait()
+	enough()
+	select {
+	case s := <-found:
+		return s, nil
+	default:
+		return nil, said
 	}
 }
 

@@ -133,11 +133,19 @@ func createChroot(ctx context.Context, addrs []string) (string, error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
 	path := "/zklab-" + hex.EncodeToString(random[:])
+	var served bool
 	err := withConn(ctx, addrs, func(c *zk.Conn) error {
 		_, err := c.Create(path, []byte("made by zklab; removed when it ends"), 0, zk.WorldACL(zk.PermAll))
+		served = c.SessionID() != 0
 		return err
 	})
 	if err != nil {
+		if served { // the path may be there though its reply was lost
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), externalLimit)
+			defer cancel()
+			left := maxChrootNodes
+			_ = withConn(late, addrs, func(c *zk.Conn) error { return removeTree(c, path, &left) })
+		}
 		return "", fmt.Errorf("%w: %s cannot create a path of its own (%s): %w", ErrUnavailable, strings.Join(addrs, ","), path, err)
 	}
 	return path, nil

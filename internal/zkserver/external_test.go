@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/wiretap"
 )
 
 func TestExternal_ownChrootEach_removedByClose(t *testing.T) {
@@ -93,7 +95,7 @@ func TestExternal_notServingYet_waits(t *testing.T) {
 
 func TestExternal_unreachableAtClose_saysWhatIsLeft(t *testing.T) {
 	private := start(t, Options{Backend: Java})
-	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), StartLimit)
 	defer cancel()
 	e, err := Start(ctx, Options{Servers: private.Connect()})
 	if err != nil {
@@ -104,6 +106,36 @@ func TestExternal_unreachableAtClose_saysWhatIsLeft(t *testing.T) {
 	}
 	if err := e.Close(); err == nil || !strings.Contains(err.Error(), e.Chroot()) {
 		t.Errorf("error is %v, want it to name %s", err, e.Chroot())
+	}
+}
+
+// The server made the path, and its reply was lost: nothing stays on somebody's ensemble.
+func TestExternal_replyToCreateLost_pathIsRemoved(t *testing.T) {
+	private := start(t, Options{Backend: Java})
+	relay, err := wiretap.Start(t.Context(), private.Connect(), wiretap.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer relay.Close()
+	if !relay.DropReply(wiretap.Match{Op: wiretap.OpCreate}) {
+		t.Fatal("the fault was not taken")
+	}
+	e, err := Start(t.Context(), Options{Servers: relay.Addr()})
+	if err == nil {
+		e.Close()
+	}
+	if !errors.Is(err, ErrUnavailable) {
+		t.Fatalf("error is %v; was the reply lost?", err)
+	}
+	err = withConn(t.Context(), []string{private.Connect()}, func(c *zk.Conn) error {
+		children, _, err := c.Children("/")
+		if got := strings.Join(children, " "); strings.Contains(got, "zklab-") {
+			t.Errorf("the root holds %s", got)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -131,7 +163,8 @@ func TestAsk_serverClosesWithoutAnswer(t *testing.T) {
 			c.Close()
 		}
 	}()
-	if got, err := Ask(t.Context(), l.Addr().String(), "srvr"); got != "" {
+	// Whether the end comes as one or as a reset is the kernel's.
+	if got, err := Ask(t.Context(), l.Addr().String(), "srvr"); got != "" || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -111,3 +111,17 @@ func TestParseJavaVersion(t *testing.T) {
 		}
 	}
 }
+
+// A person is not told that nothing was looked at.
+func TestNotInstalled_namesWhereItLooked(t *testing.T) {
+	for want, f := range map[string]finder{
+		"looked at /none/cache": rooted("/none", map[string]string{ignoreEnv: "all"}),
+		"not looked for: ZKLAB_IGNORE_INSTALLED is set, and there is no cache folder": {getenv: func(string) string { return "all" },
+			cache: func() (string, error) { return "", os.ErrNotExist }},
+	} {
+		_, looked := f.zookeeper()
+		if err := notInstalled(looked); !strings.Contains(err.Error(), "("+want+")") {
+			t.Errorf("%v; want it to say %s", err, want)
+		}
+	}
+}

@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"zklab/internal/guardian"
 )
 
-const (
-	startLimit = 30 * time.Second // an ensemble gets ready in 1 s to 3 s
-	portRaces  = 5                // starts with other ports, when ours were taken meanwhile
-)
+const portRaces = 5 // starts with other ports, when ours were taken meanwhile
 
 // errPortTaken is returned when somebody took a port between our look and the
 // server's bind.
@@ -34,11 +30,9 @@ func (b *javaBackend) Start(ctx context.Context, o Options, fetch bool) (*Ensemb
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
 	for try := 1; ; try++ {
 		e, err := b.startPrivate(ctx, o, rt, in)
-		if err == nil || !errors.Is(err, errPortTaken) || try == portRaces {
+		if err == nil || !errors.Is(err, errPortTaken) || try == portRaces || ctx.Err() != nil {
 			return e, err
 		}
 	}
@@ -50,7 +44,7 @@ func (b *javaBackend) prepare(ctx context.Context, o Options, fetch bool) (*java
 	in, looked := b.finder.zookeeper()
 	var missing error
 	if in == nil {
-		missing = fmt.Errorf("ZooKeeper is not installed (looked at %s)", strings.Join(looked, ", "))
+		missing = notInstalled(looked)
 	}
 	if noJava == nil && missing == nil {
 		return rt, in, nil
@@ -80,6 +74,14 @@ func (b *javaBackend) prepare(ctx context.Context, o Options, fetch bool) (*java
 	return rt, in, nil
 }
 
+// notInstalled says where ZooKeeper was looked for; that may be nowhere.
+func notInstalled(looked []string) error {
+	if len(looked) == 0 {
+		return fmt.Errorf("ZooKeeper is not installed (not looked for: %s is set, and there is no cache folder)", ignoreEnv)
+	}
+	return fmt.Errorf("ZooKeeper is not installed (looked at %s)", strings.Join(looked, ", "))
+}
+
 // together is several errors in one line; nil ones are left out.
 func together(errs ...error) error {
 	var all error
@@ -100,6 +102,8 @@ const folderPrefix = "zklab-zk-" // of the servers' folder below os.TempDir
 // startPrivate makes the folder and its guardian, starts the servers and waits
 // until they serve. On failure nothing is left.
 func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRuntime, in *installation) (_ *Ensemble, err error) {
+	ctx, cancel := context.WithTimeout(ctx, StartLimit)
+	defer cancel()
 	guard, err := guardian.Start(folderPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)

@@ -2,6 +2,7 @@ package zkserver
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"slices"
@@ -14,7 +15,8 @@ const (
 	linkBuffer   = 32 << 10
 	linkConns    = 64              // open at once on one link
 	leaderOpens  = 2 * time.Second // an elected leader opens its port a moment later
-	maxHelloAddr = 2048            // ZooKeeper's own limit
+	acceptPause  = 10 * time.Millisecond
+	maxHelloAddr = 2048 // ZooKeeper's own limit
 
 	// What an election connection begins with, from 3.5 on: the version, the
 	// server's id, and the address to call it back at.
@@ -132,8 +134,15 @@ func (l *links) await(end *link) bool {
 func (l *links) accept(end *link) {
 	for {
 		c, err := end.listener.Accept()
-		if err != nil {
-			return // closed
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of file descriptors, or gone before it was accepted
+			select {
+			case <-l.done:
+			case <-time.After(acceptPause):
+			}
+			continue
 		}
 		select {
 		case end.slots <- struct{}{}:

@@ -71,7 +71,7 @@ func needJava(t *testing.T) {
 func start(t *testing.T, o Options) *Ensemble {
 	t.Helper()
 	needJava(t)
-	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), StartLimit)
 	defer cancel()
 	began := time.Now()
 	e, err := Start(ctx, o)

@@ -2,17 +2,14 @@ package zkserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"zklab/internal/guardian"
 )
@@ -55,10 +52,8 @@ type javaServer struct {
 }
 
 const (
-	logName       = "server.log"
-	logTailLines  = 40 // shown when a start fails
-	logRounds     = 10 // every so many questions a log is read for taken ports
-	firstPatience = 60 * time.Millisecond
+	logName      = "server.log"
+	logTailLines = 40 // shown when a start fails
 )
 
 func (s *javaServer) logFile() string { return filepath.Join(s.dir, logName) }
@@ -81,7 +76,8 @@ func (s *javaServer) launch() error {
 	cmd := exec.Command(s.command[0], s.command[1:]...)
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = append(os.Environ(), s.env...)
+	// Java opens no file with a letter in its path that the locale does not have.
+	cmd.Env = append(append(os.Environ(), "LC_ALL=C.UTF-8"), s.env...)
 	p, err := startProcess(cmd, s.house.guard.Group())
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStart, err)
@@ -142,111 +138,9 @@ func (s *javaServer) Restart(ctx context.Context) error {
 	if err := s.launch(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, StartLimit)
 	defer cancel()
 	return s.awaitReady(ctx, s)
-}
-
-// awaitReady waits until this very process serves, and none of the processes in
-// with has found a port taken. That may be another server's quorum or election
-// port, which does not end its process and comes to light only later.
-func (s *javaServer) awaitReady(ctx context.Context, with ...*javaServer) error {
-	p := s.current()
-	// A question that comes in the moment of start-up is sometimes accepted and
-	// never answered, so the first ones are given up soon.
-	patience := firstPatience
-	for round := 1; ; round++ {
-		last := s.ready(ctx, patience)
-		if last == nil || round%logRounds == 0 {
-			for _, other := range with {
-				if saysPortTaken(other.logSinceLaunch(maxTail)) {
-					return other.failure(errPortTaken)
-				}
-			}
-		}
-		switch {
-		case last == nil:
-			return nil
-		case errors.Is(last, errPortTaken):
-			return s.failure(last)
-		case p.ended():
-			return s.failure(errEndedByItself)
-		case errors.Is(last, context.DeadlineExceeded):
-			patience = min(2*patience, askTimeout)
-		}
-		if err := sleep(ctx, pollInterval); err != nil {
-			return s.failure(fmt.Errorf("%w; %w", err, last))
-		}
-	}
-}
-
-// ready is nil when our server answers `srvr` with a mode. Whoever answers must
-// also name our folder: another process may sit on our port.
-func (s *javaServer) ready(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	srvr, err := Ask(ctx, s.addr, "srvr")
-	if err != nil {
-		return err
-	}
-	if field(srvr, "Mode: ") == "" {
-		return fmt.Errorf("not serving: %s", firstLine(srvr))
-	}
-	conf, err := Ask(ctx, s.addr, "conf")
-	if err != nil {
-		return err
-	}
-	// A caller may want a server that allows only srvr; then the AdminServer
-	// tells whose it is.
-	if !strings.Contains(conf, "not in the whitelist") && !strings.HasPrefix(field(conf, "dataDir="), s.dir) {
-		return errPortTaken
-	}
-	return s.adminReady(ctx)
-}
-
-// adminReady is nil when our AdminServer answers, or there is none.
-func (s *javaServer) adminReady(ctx context.Context) error {
-	if s.adminAddr == "" {
-		return nil
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.adminAddr+"/commands/configuration", nil)
-	if err != nil {
-		return err
-	}
-	req.Close = true
-	client := http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(string(body), s.dir) {
-		return errPortTaken
-	}
-	return nil
-}
-
-var errEndedByItself = errors.New("it ended by itself")
-
-// failure is ErrStart with the end of the log; a lost race for a port is marked.
-func (s *javaServer) failure(why error) error {
-	tail := s.logSinceLaunch(logTailLines)
-	err := fmt.Errorf("%w at %s: %w; the end of its log:\n%s", ErrStart, s.addr, why, tail)
-	if errors.Is(why, errPortTaken) || saysPortTaken(tail) {
-		return fmt.Errorf("%w: %w", errPortTaken, err)
-	}
-	if strings.Contains(tail, "UnsupportedClassVersionError") {
-		return fmt.Errorf("%w: Java %d is too old for this ZooKeeper: %w", ErrUnavailable, s.javaVersion, err)
-	}
-	return err
-}
-
-func saysPortTaken(log string) bool {
-	return strings.Contains(log, "BindException") || strings.Contains(log, "Address already in use")
 }
 
 // logSinceLaunch is the end of what the current process has logged, at most so

@@ -29,22 +29,28 @@ func occupy(t *testing.T) int {
 // looked, whichever of the server's ports it is.
 func TestStart_portTakenMeanwhile_triesOthers(t *testing.T) {
 	needJava(t)
-	for i, role := range []string{"client", "admin", "quorum", "election"} {
+	for role, c := range map[string]struct {
+		size   int
+		occupy []int // of the ports, four of each server
+	}{
+		"client":   {1, []int{0}},
+		"admin":    {1, []int{1}},
+		"quorum":   {3, []int{2, 6, 10}}, // only the one that leads binds its own, and any may
+		"election": {3, []int{11}},
+	} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
-			size, port := 1, i
-			if role == "quorum" || role == "election" {
-				size, port = 3, 8+i // the third server's: it leads at first, and only a leader binds it
-			}
 			rounds := 0
 			b := &javaBackend{finder: systemFinder(), ports: func(n int) ([]int, error) {
 				ports, err := freePorts(n)
 				if rounds++; rounds == 1 && err == nil {
-					ports[port] = occupy(t)
+					for _, i := range c.occupy {
+						ports[i] = occupy(t)
+					}
 				}
 				return ports, err
 			}}
-			o, err := Options{Size: size}.Normalize()
+			o, err := Options{Size: c.size}.Normalize()
 			if err != nil {
 				t.Fatal(err)
 			}

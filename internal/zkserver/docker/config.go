@@ -3,7 +3,6 @@ package docker
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -44,11 +43,7 @@ func zooCfg(o zkserver.Options, peers *peerNetwork) string {
 		}
 	}
 	maps.Copy(set, o.Extra)
-	var b strings.Builder
-	for _, k := range slices.Sorted(maps.Keys(set)) {
-		fmt.Fprintf(&b, "%s=%s\n", k, set[k])
-	}
-	return b.String()
+	return zkserver.Properties(set)
 }
 
 // environment is what the image's entry point and the virtual machine read.
