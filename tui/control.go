@@ -9,9 +9,14 @@ import (
 // most a few at a time; each returns once the act is done or ctx ends. What came
 // of it shows in the journal; an error is told on the screen.
 type Control interface {
-	// Join lets a new contestant stand in line. As says with which intent:
-	// empty for the lock's usual one, "read" or "write" for a read/write lock.
-	Join(ctx context.Context, as string) error
+	// Usual says by which recipe a newcomer at a lock locks: that of whoever came
+	// there last, or comes first. It is false where nobody is known to come; Join
+	// then fails. It never waits.
+	Usual(lock string) (recipe string, known bool)
+	// Join lets a new contestant stand in line at a lock, who is like the others
+	// there. As says with which intent: empty for the lock's usual one, "read" or
+	// "write" for a read/write lock.
+	Join(ctx context.Context, lock, as string) error
 	// Release lets who give back the lock, or leave the line.
 	Release(ctx context.Context, who string) error
 	// Kill sends who's process SIGKILL.

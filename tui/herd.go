@@ -25,15 +25,25 @@ func crowd() []deed {
 		{key: bind("r", "release both", "r"), help: "Lets both holders release at the same moment.", now: driven, do: releaseAll},
 		{key: bind("+", "waiters", "+", "="), help: "Adds a waiter to both queues.", now: driven, do: grow(1)},
 		{key: bind("-", "fewer", "-"), help: "Takes a waiter from both queues.", now: driven, do: grow(-1)},
-		{key: bind("a", "auto", "a"), help: "Releases both again and again by itself, or stops doing so.", now: driven,
+		{key: bind("a", "auto", "a"), help: "Releases both again and again by itself, or stops doing so.",
+			now: func(m *model) (bool, string) {
+				works, _ := driven(m)
+				if m.auto {
+					return works, "auto off"
+				}
+				return works, ""
+			},
 			do: func(m *model) tea.Cmd { m.auto = !m.auto; m.autoAt = m.o.Now(); return nil }},
 		{key: bind("", "", "*"), help: "Adds ten waiters to both queues.", now: driven, do: grow(10)},
 	}
 }
 
+// releasesBoth names the act that auto repeats until it fails.
+const releasesBoth = "release both"
+
 func releaseAll(m *model) tea.Cmd {
 	c := m.o.Control.(Crowd)
-	return m.act("release both", actLimit, c.ReleaseAll)
+	return m.act(releasesBoth, actLimit, c.ReleaseAll)
 }
 
 // autoEvery is how often the herd page releases by itself.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"zklab/internal/journal"
+	"zklab/internal/recipe"
 	"zklab/tui/view"
 )
 
@@ -58,13 +59,14 @@ func alive(c journal.ContestantState) bool {
 
 func running(c journal.ContestantState) bool { return c.Phase == journal.Running }
 
+var release = deed{key: bind("r", "release", "r"), help: "Lets the chosen one give back the lock, or leave the line.",
+	now: on(func(c journal.ContestantState) bool { return running(c) && c.Node != "" }, nil),
+	do:  to("release", Control.Release)}
+
 // contestants are the keys that act on contestants.
 func contestants() []deed {
-	return []deed{
-		joins("n", "join", "Lets a new contestant stand in line.", ""),
-		{key: bind("r", "release", "r"), help: "Lets the chosen one give back the lock, or leave the line.",
-			now: on(func(c journal.ContestantState) bool { return running(c) && c.Node != "" }, nil),
-			do:  to("release", Control.Release)},
+	return append(joining(), []deed{
+		release,
 		{key: bind("k", "kill -9", "k"), help: "Kills the chosen one's process with SIGKILL: no last word, no clean-up.",
 			now: on(alive, func(c journal.ContestantState) string { return fmt.Sprintf("kill -9 %d", c.PID) }),
 			do:  to("kill", Control.Kill)},
@@ -85,24 +87,31 @@ func contestants() []deed {
 			do: func(m *model) tea.Cmd { m.choose(1); return nil }},
 		{key: bind("", "", "home", "g"), help: "Chooses nobody: the keys act on whoever holds.", now: always,
 			do: func(m *model) tea.Cmd { m.choice = ""; return nil }},
+	}...)
+}
+
+// joining are the keys that let a newcomer stand in line at the lock shown: one
+// where all want the same of it, two where readers and writers do.
+func joining() []deed {
+	return []deed{
+		joins("n", "join", "Lets a new contestant stand in line, who is like the others there.", ""),
+		joins("R", "reader", "Lets a new reader stand in line.", "read"),
+		joins("W", "writer", "Lets a new writer stand in line.", "write"),
 	}
 }
 
 // joins is the key that lets a contestant stand in line with an intent.
 func joins(k, label, help, as string) deed {
 	return deed{key: bind(k, label, k), help: help,
-		now: func(m *model) (bool, string) { return m.o.Control != nil && !m.still, "" },
+		now: func(m *model) (bool, string) {
+			if m.o.Control == nil || m.still {
+				return false, ""
+			}
+			usual, known := m.o.Control.Usual(m.lock())
+			return known && (recipe.KindOf(usual) == recipe.ReadWrite) == (as != ""), ""
+		},
 		do: func(m *model) tea.Cmd {
-			control := m.o.Control
-			return m.act(label, actLimit, func(ctx context.Context) error { return control.Join(ctx, as) })
+			control, lock := m.o.Control, m.lock()
+			return m.act(label, actLimit, func(ctx context.Context) error { return control.Join(ctx, lock, as) })
 		}}
-}
-
-// readersWriters are the keys of the read/write page.
-func readersWriters() []deed {
-	all := []deed{
-		joins("R", "reader", "Lets a new reader stand in line.", "read"),
-		joins("W", "writer", "Lets a new writer stand in line.", "write"),
-	}
-	return append(all, contestants()[1:]...)
 }

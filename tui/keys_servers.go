@@ -65,7 +65,7 @@ func ensemble() []deed {
 		{key: bind("↑↓", "choose", "down", "tab"), help: "Chooses the next server.", now: severalServers, do: move(1)},
 		{key: bind("", "", "up", "shift+tab"), help: "Chooses the server before.", now: severalServers, do: move(-1)},
 	}
-	return append(all, contestants()[:2]...) // join and release: the other keys mean the server here
+	return append(append(all, joining()...), release) // the other keys mean the server here
 }
 
 func severalServers(m *model) (bool, string) {

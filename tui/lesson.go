@@ -40,7 +40,7 @@ func (s *study) hinted(text string) {
 
 func drawLesson(m *model, f view.Frame) string {
 	if err := m.setProse(); err != nil {
-		f.Notice = err.Error()
+		f.Notice = m.say(err)
 	}
 	return view.LessonPage(f, m.lesson(), m.w, m.h, m.theme)
 }
@@ -90,7 +90,7 @@ func (m *model) awaitOutcome(seq int) tea.Cmd {
 func (m *model) outcome(msg outcomeMsg) tea.Cmd {
 	if msg.err != nil {
 		if m.ctx.Err() == nil {
-			m.notice = "your file is not watched any more: " + msg.err.Error()
+			m.notice = "your file is not watched any more: " + m.say(msg.err)
 		}
 		return nil
 	}
@@ -128,7 +128,7 @@ func learning() []deed {
 			do: func(m *model) tea.Cmd {
 				editor, err := m.o.Lesson.Edit()
 				if err != nil {
-					m.notice = err.Error()
+					m.notice = m.say(err)
 					return nil
 				}
 				return tea.Exec(editor, func(err error) tea.Msg { return actedMsg{what: "editor", err: err} })

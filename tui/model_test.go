@@ -148,7 +148,7 @@ func TestMotions_herd_lightsWithinHalfASecond(t *testing.T) {
 	lab := fixture.NewLab(clock)
 	lab.Recipe = "naive"
 	for range 30 {
-		_ = lab.Join(t.Context(), "")
+		_ = lab.Join(t.Context(), fixture.Demo, "")
 	}
 	o, _ := Options{Source: FromJournal(lab.Journal), Now: clock}.withDefaults()
 	m := newModel(t.Context(), o)

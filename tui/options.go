@@ -41,6 +41,9 @@ type Options struct {
 	Held     bool   // a replay waits at its start instead of playing
 	Opening  string // what a replay says before its first step
 
+	// Say writes an error for people; nil: as it is.
+	Say func(error) string
+
 	Now    func() time.Time // the clock; nil: time.Now
 	Input  io.Reader        // nil: the terminal
 	Output io.Writer        // nil: standard output

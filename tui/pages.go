@@ -62,7 +62,7 @@ func init() {
 		{name: PageEnsemble, title: "ensemble", draw: drawEnsemble, deeds: ensemble, due: neverDue, turns: true},
 		{name: PageZombie, title: "zombie", draw: plainly(view.Zombie), deeds: contestants, due: barsDue, selects: true, turns: true},
 		{name: PageHerd, title: "herd effect", draw: plainly(view.Herd), deeds: crowd, due: herdDue, turns: true, fits: severalQueues},
-		{name: PageReadWrite, title: "read/write lock", draw: plainly(view.ReadWrite), deeds: readersWriters, due: lanesDue, selects: true, turns: true, fits: isReadWrite},
+		{name: PageReadWrite, title: "read/write lock", draw: plainly(view.ReadWrite), deeds: contestants, due: lanesDue, selects: true, turns: true, fits: isReadWrite},
 		{name: PageSemaphore, title: "semaphore", draw: plainly(view.Semaphore), deeds: contestants, due: barsDue, selects: true, turns: true, fits: isSemaphore},
 		{name: PageWatch, title: "watch", draw: drawWatch, deeds: watching, due: neverDue},
 		{name: PageHome, title: "home", draw: drawHome, deeds: atHome, due: neverDue},

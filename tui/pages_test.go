@@ -3,8 +3,10 @@ package tui_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -201,11 +203,94 @@ func TestRun_watch_readsChangesAndSurvivesFailure(t *testing.T) {
 	})
 }
 
+// While the page is held still a change is told once, and one that is taken back too.
+func TestRun_watch_paused_tellsEachChangeOnce(t *testing.T) {
+	var n atomic.Int32
+	n.Store(2)
+	read := func(context.Context) (attach.Reading, error) {
+		r := attach.Reading{At: time.Now(), Path: "/locks/job", Kind: recipe.Mutex, Exists: true}
+		for i := range int(n.Load()) {
+			r.Places = append(r.Places, attach.Place{Node: fmt.Sprintf("lock-%010d", i), Seq: int64(i), Holds: i == 0,
+				Session: int64(i + 1), Token: int64(i + 1), Since: time.Now()})
+		}
+		return r, nil
+	}
+	alone(t, tui.Options{Page: tui.PageWatch, Watch: &tui.Watch{Read: read, Every: 10 * time.Second}}, func(t *testing.T, s *screen) {
+		s.await("2 in line")
+		s.press("p")
+		s.await("paused")
+		n.Store(3)
+		time.Sleep(30 * time.Second)
+		s.press("p")
+		s.await("3 in line", "● live") // before the next look
+		s.press("p")
+		s.await("paused")
+		n.Store(4)
+		time.Sleep(11 * time.Second)
+		n.Store(3)
+		time.Sleep(20 * time.Second)
+		s.press("p")
+		s.await("3 in line", "● live")
+		text := s.text()
+		for _, session := range []string{"0x3", "0x4"} {
+			if got := strings.Count(text, "(session "+session+") joined"); got != 1 {
+				t.Errorf("session %s is told to have joined %d times, want once:\n%s", session, got, text)
+			}
+		}
+	})
+}
+
 func TestRun_herd_isDrivenOnlyByACrowd(t *testing.T) {
 	live(t, five, tui.Options{Page: tui.PageHerd}, func(t *testing.T, _ *fixture.Lab, s *screen) {
 		s.await("no lock here yet", "watch your predecessor")
 		if text := s.text(); strings.Contains(text, "release both") {
 			t.Errorf("a key is offered that nothing answers:\n%s", text)
+		}
+	})
+}
+
+// drained is a crowd whose lines are empty after the first release.
+type drained struct {
+	*fixture.Lab
+	released atomic.Int32
+}
+
+func (d *drained) ReleaseAll(context.Context) error {
+	if d.released.Add(1) > 1 {
+		return errors.New("nobody holds any more")
+	}
+	return nil
+}
+
+func (d *drained) Grow(context.Context, int) error { return nil }
+
+func TestRun_herd_auto_endsWhenNobodyIsLeft(t *testing.T) {
+	crowd := &drained{Lab: fixture.NewLab(time.Now)}
+	live(t, five, tui.Options{Page: tui.PageHerd, Control: crowd}, func(t *testing.T, _ *fixture.Lab, s *screen) {
+		s.await("a auto")
+		s.press("a")
+		s.await("a auto off")
+		s.await("nobody holds any more")
+		time.Sleep(10 * time.Second)
+		if n := crowd.released.Load(); n != 2 || strings.Contains(s.text(), "auto off") {
+			t.Errorf("it released %d times, want 2:\n%s", n, s.text())
+		}
+	})
+}
+
+// Who comes to a lock of readers and writers is one of them, on whatever page.
+func TestRun_join_readersAndWriters(t *testing.T) {
+	live(t, nil, tui.Options{Lock: fixture.Demo}, func(t *testing.T, lab *fixture.Lab, s *screen) {
+		s.await("n join")
+		_ = lab.Join(t.Context(), fixture.Demo, "")
+		s.await("1 in line", "n join")
+	})
+	lab := fixture.NewLab(time.Now)
+	lab.Recipe = "read"
+	live(t, nil, tui.Options{Lock: fixture.Demo, Control: lab, Source: tui.FromJournal(lab.Journal)}, func(t *testing.T, _ *fixture.Lab, s *screen) {
+		s.await("R reader", "W writer")
+		if text := s.text(); strings.Contains(text, "n join") {
+			t.Errorf("one without intent is offered at a lock of readers and writers:\n%s", text)
 		}
 	})
 }

@@ -50,11 +50,19 @@ func marksIn(events []journal.Event) []mark {
 	return out
 }
 
+// unseen bounds what passes between two pictures: after more than that the program
+// was stopped, and nothing of it was seen.
+const unseen = 10 * barTick
+
 // moved brings the moment up to date and says whether it changed.
 func (r *reel) moved(now time.Time) bool {
 	was := r.at
 	if r.playing {
-		r.at = r.at.Add(time.Duration(float64(now.Sub(r.since)) * speeds[r.speed]))
+		passed := now.Sub(r.since)
+		if passed > unseen {
+			passed = 0
+		}
+		r.at = r.at.Add(time.Duration(float64(passed) * speeds[r.speed]))
 		if !r.at.Before(r.end) {
 			r.at, r.playing = r.end, false
 		}

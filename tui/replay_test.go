@@ -54,6 +54,22 @@ func TestRun_replay_moves(t *testing.T) {
 	})
 }
 
+// What runs under the help nobody sees: it waits.
+func TestRun_replay_underTheHelp_standsStill(t *testing.T) {
+	alone(t, tui.Options{Source: tui.FromJournal(journal.Of(recorded())), Replay: true}, func(t *testing.T, s *screen) {
+		s.await("▷ replay", "t+1.")
+		s.press("?")
+		s.await("any key back")
+		time.Sleep(20 * time.Second)
+		s.press("x")
+		s.await("▷ replay", "1 in line")
+		if text := s.text(); !strings.Contains(text, "t+1.") && !strings.Contains(text, "t+2.") {
+			t.Errorf("the replay ran on under the help:\n%s", text)
+		}
+		s.await("t+4.")
+	})
+}
+
 func TestRun_replay_nobodyCanBeActedOn(t *testing.T) {
 	alone(t, tui.Options{Source: tui.FromJournal(journal.Of(recorded())), Replay: true}, func(t *testing.T, s *screen) {
 		s.await("1 in line")

@@ -20,7 +20,8 @@ type Script interface {
 	// the step failed, or when ctx ends. With a question open, it runs the step
 	// without an answer.
 	Next(ctx context.Context) error
-	// Answer answers the open question; choice counts from 1.
+	// Answer answers the open question, and runs the step that it stands before as
+	// Next does; choice counts from 1.
 	Answer(ctx context.Context, choice int) error
 }
 
@@ -143,5 +144,5 @@ func runStep(m *model) tea.Cmd {
 
 // asked says whether a question waits for an answer.
 func (m *model) asked() bool {
-	return m.steps != nil && m.steps.Question != "" && m.steps.Answer == 0
+	return m.steps != nil && !m.steps.Running && m.steps.Question != "" && m.steps.Answer == 0
 }

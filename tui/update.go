@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,6 +17,7 @@ import (
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	m.dirty, m.aimed = true, false
+	helped := m.help
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
@@ -49,15 +51,20 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.acted(msg)
 	case failedMsg:
 		if m.ctx.Err() == nil && !errors.Is(msg.err, context.Canceled) {
-			m.notice = "no more events: " + msg.err.Error()
+			m.notice = "no more events: " + m.say(msg.err)
 		}
 	default:
 		m.dirty = false
 		return m, nil
 	}
-	if m.reel != nil && m.reel.moved(m.o.Now()) {
-		m.wanted = m.reel.at
-		cmd = tea.Batch(cmd, m.fetch())
+	if m.reel != nil {
+		if helped || m.help { // nobody sees what is under the help
+			m.reel.since = m.o.Now()
+		}
+		if m.reel.moved(m.o.Now()) {
+			m.wanted = m.reel.at
+			cmd = tea.Batch(cmd, m.fetch())
+		}
 	}
 	if release := m.autoRelease(m.o.Now()); release != nil {
 		cmd = tea.Batch(cmd, release)
@@ -74,11 +81,21 @@ type actedMsg struct {
 
 func (m *model) acted(msg actedMsg) {
 	if msg.err != nil && m.ctx.Err() == nil {
-		m.notice = msg.what + ": " + msg.err.Error()
+		m.notice = msg.what + ": " + m.say(msg.err)
+		m.auto = m.auto && msg.what != releasesBoth // they have drained
 	}
 	if msg.steps != nil {
 		m.steps = msg.steps
 	}
+}
+
+// say writes an error for people, in one line.
+func (m *model) say(err error) string {
+	say := m.o.Say
+	if say == nil {
+		say = error.Error
+	}
+	return strings.ReplaceAll(strings.TrimSpace(say(err)), "\n", "; ")
 }
 
 // actLimit bounds one act on a contestant.
@@ -168,7 +185,12 @@ func (m *model) hold() {
 }
 
 // goOn follows the events again.
-func (m *model) goOn() { m.still = false }
+func (m *model) goOn() {
+	m.still = false
+	if n := len(m.past); n > 0 {
+		m.seen.Reading = m.past[n-1]
+	}
+}
 
 // click chooses the contestant whose name stands nearest in the line clicked on.
 func (m *model) click(at tea.Mouse) {

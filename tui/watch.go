@@ -38,12 +38,12 @@ func (m *model) look(after time.Duration) tea.Cmd {
 func (m *model) watched(msg watchedMsg) tea.Cmd {
 	next := m.look(m.o.Watch.Every)
 	if msg.err != nil {
-		m.seen.Failure = msg.err.Error()
+		m.seen.Failure = m.say(msg.err)
 		return next
 	}
 	m.seen.Failure = ""
-	before := m.seen.Reading
-	if !before.At.IsZero() {
+	if n := len(m.past); n > 0 {
+		before := m.past[n-1]
 		for _, text := range attach.Changes(before, msg.reading) {
 			m.lines = append(m.lines, view.Line{At: msg.reading.At, Who: "watch", Text: text, Role: theme.Text})
 		}

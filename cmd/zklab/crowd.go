@@ -3,11 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"path"
-	"time"
-
-	"zklab/internal/journal"
-	"zklab/internal/lab"
 )
 
 // crowd is a control that also drives all lines at once, for the herd page.
@@ -37,17 +32,17 @@ func (c crowd) ReleaseAll(ctx context.Context) error {
 // holder.
 func (c crowd) Grow(ctx context.Context, n int) error {
 	var errs []error
-	like := c.groups()
-	if len(like) == 0 {
-		return errors.New("there is no line yet: the first step makes two")
-	}
-	for _, g := range like {
-		if n > 0 {
-			c.group = g
-			errs = append(errs, c.lineUp(ctx, n))
-		}
-	}
+	lines := 0
 	for _, l := range c.now().Locks {
+		like, known := c.Like(l.Path)
+		if !known {
+			continue
+		}
+		lines++
+		if n > 0 {
+			like.InOneProcess = true
+			errs = append(errs, c.lineUp(ctx, like, n))
+		}
 		for i, left := len(l.Queue)-1, -n; i >= 0 && left > 0; i-- {
 			if p := l.Queue[i]; !p.Holds && p.Who != "" {
 				errs = append(errs, c.Quit(ctx, p.Who))
@@ -55,21 +50,8 @@ func (c crowd) Grow(ctx context.Context, n int) error {
 			}
 		}
 	}
-	return errors.Join(errs...)
-}
-
-func (c crowd) now() journal.State { return c.Journal().Latest(time.Now()) }
-
-// groups says what the contestants of each lock are like, by the first of them.
-func (c crowd) groups() []lab.Group {
-	var all []lab.Group
-	seen := map[string]bool{}
-	for _, one := range c.now().Contestants {
-		if one.Lock == "" || seen[one.Lock] {
-			continue
-		}
-		seen[one.Lock] = true
-		all = append(all, lab.Group{Recipe: one.Recipe, Lock: path.Base(one.Lock), Session: one.Asked, InOneProcess: true})
+	if lines == 0 {
+		return errors.New("there is no line yet: the first step makes two")
 	}
-	return all
+	return errors.Join(errs...)
 }

@@ -36,10 +36,10 @@ func playHerd(k *keyboard) {
 func playEnsemble(k *keyboard) {
 	k.script()
 	k.press(".", "the last step runs", stepDone(4))
-	k.press("n", "somebody is new on the screen", newcomer)
+	k.press("n", "somebody is new on the screen", joined)
 	k.WaitUntil("somebody holds", screenLimit, func(now string) bool { return holderOn(now) != "" })
 	k.press("r", "another one holds, or nobody", func(before, now string) bool { return holderOn(now) != holderOn(before) })
-	k.pausing(append([]string{"l", "i", "o", "K", "down", "tab", "up", "shift+tab"}, digits...)...)
+	k.pausing(append([]string{"l", "i", "o", "K", "R", "W", "down", "tab", "up", "shift+tab"}, digits...)...)
 	k.shows("z", "‖ 1 127.0.0.1")
 	k.hides("c", "‖ 1 127.0.0.1")
 	k.shows("k", "KILLED")
@@ -98,7 +98,7 @@ func playLesson(k *keyboard) {
 	k.looks(without("LIVE"))
 	k.press("tab", "the live queue has the keys", notInKeyLine("scroll"))
 	k.script()
-	k.press("n", "somebody is new on the screen", newcomer)
+	k.press("n", "somebody is new in line", joined)
 	holder := target(k.Screen())
 	k.until("down", "the next one is chosen", anotherTarget)
 	k.press("shift+tab", "the one before is chosen", inKeyLine(holder))
@@ -109,7 +109,7 @@ func playLesson(k *keyboard) {
 	k.chooseOther(holder)
 	k.press("up", "the one before is chosen", inKeyLine(holder))
 	k.acts()
-	k.pausing(append([]string{"l", "]", "["}, digits...)...)
+	k.pausing(append([]string{"l", "]", "[", "R", "W"}, digits...)...)
 	k.press("tab", "the text has the keys", inKeyLine("scroll"))
 }
 
@@ -163,7 +163,7 @@ func playLab(k *keyboard) {
 	k.press("pgdown", "it is much later", func(before, now string) bool { return stamp(now) > stamp(before)+1.5 })
 	k.Send(" ")
 	k.WaitFor("● live", screenLimit)
-	k.pausing()
+	k.pausing("R", "W")
 	k.common(without("SERVER SAYS"))
 }
 
@@ -256,7 +256,7 @@ func playReplay(k *keyboard) {
 	k.send("down")
 	k.WaitUntil("the next row is marked", screenLimit, func(now string) bool { return markMoved(before, now) })
 	k.press("g", "the holder is marked", markMoved)
-	k.idle("n", "r", "k", "z", "c", "x", "h", "l", "ctrl+z")
+	k.idle("n", "R", "W", "r", "k", "z", "c", "x", "h", "l", "ctrl+z")
 	k.shows("+", "at 2x")
 	k.shows("=", "at 4x")
 	k.shows("-", "at 2x")

@@ -212,6 +212,36 @@ func newcomer(before, now string) bool {
 	return slices.ContainsFunc(named.FindAllString(now, -1), func(who string) bool { return !slices.Contains(was, who) })
 }
 
+var inLine = regexp.MustCompile(`(\d+) (?:in line|waiting: )`)
+
+// joined says that somebody new stands in line, and is not taken for one who only
+// thinks so. Where the page has a number of those in line, that has grown.
+func joined(before, now string) bool {
+	if !newcomer(before, now) || strings.Contains(now, "thinks HOLDS") {
+		return false
+	}
+	was, is := inLine.FindStringSubmatch(head(before)), inLine.FindStringSubmatch(head(now))
+	if was == nil || is == nil {
+		return was == nil && is == nil
+	}
+	n, _ := strconv.Atoi(was[1])
+	return is[1] == strconv.Itoa(n+1)
+}
+
+// head is the part of a page that is about the lock as a whole.
+func head(screen string) string {
+	lines := strings.SplitN(screen, "\n", 5)
+	return strings.Join(lines[:min(len(lines), 4)], "\n")
+}
+
+// notOffered are the keys that let others join than those who come to the lock.
+func notOffered(join []string) []string {
+	if join[0] == "n" {
+		return []string{"R", "W"}
+	}
+	return []string{"n"}
+}
+
 // stepDone says that a step of the script has come to its end.
 func stepDone(n int) func(before, now string) bool {
 	return func(_, now string) bool {
@@ -356,10 +386,10 @@ func scriptedPage(page, title, demo string, big func(before, now string) bool, j
 			k.WaitFor("amber    idle", screenLimit) // it has a row of its own until then
 		}
 		for _, key := range append(join, join[0]) {
-			k.press(key, "somebody is new on the screen", newcomer)
+			k.press(key, "somebody is new in line", joined)
 		}
 		k.contestants()
-		k.pausing(append([]string{"l"}, digits...)...)
+		k.pausing(append(append([]string{"l"}, digits...), notOffered(join)...)...)
 		k.common(big)
 	}
 	return keyPage{page: page, title: title, in: scripted, args: []string{"demo", demo}, play: play, again: firstSteps}

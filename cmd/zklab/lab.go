@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,9 +69,6 @@ func (f *labFlags) check() error {
 	return knownRecipe(f.recipe)
 }
 
-// maxProcesses is how many contestants get a process each.
-const maxProcesses = 100
-
 func (g *global) sandbox(ctx context.Context, f *labFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
@@ -94,30 +90,11 @@ func (g *global) sandbox(ctx context.Context, f *labFlags) (err error) {
 	if f.hold > 0 {
 		group.Rounds = -1
 	}
-	c := control{Lab: h.lab, group: group}
-	if err := c.lineUp(ctx, f.waiters); err != nil {
+	c := sandbox{control{Lab: h.lab, first: func(name string) (lab.Group, bool) { return group, name == "" }}, group}
+	if err := c.lineUp(ctx, group, f.waiters); err != nil {
 		return err
 	}
 	o := g.screen(h)
-	o.Control, o.Lock, o.Title = sandbox{c}, h.lab.Lock(), "lab"
+	o.Control, o.Lock, o.Title = c, h.lab.Lock(), "lab"
 	return screenError(tui.Run(ctx, o))
-}
-
-// lineUp starts n contestants and has them stand in line.
-func (c control) lineUp(ctx context.Context, n int) error {
-	if n == 0 {
-		return nil
-	}
-	g := c.group
-	g.Count = n
-	names, err := c.Lab.Start(ctx, g)
-	if err != nil {
-		return fmt.Errorf("starting %d contestants: %w", n, err)
-	}
-	for _, who := range names {
-		if err := c.Lab.Join(ctx, who); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -11,16 +11,19 @@ import (
 )
 
 // sandbox is a control that can do anything to anyone.
-type sandbox struct{ control }
+type sandbox struct {
+	control
+	usual lab.Group // as the command line has it
+}
 
 // Choices says what new contestants can be like; the lab's own come first.
 func (s sandbox) Choices() tui.Choices {
 	return tui.Choices{
-		Recipes:  first(s.group.Recipe, recipeNames()),
+		Recipes:  first(s.usual.Recipe, recipeNames()),
 		Locks:    []string{"/locks/demo", "/locks/second", "/locks/third"},
 		Counts:   []int{1, 2, 5, 10, 20},
-		Sessions: first(s.group.Session, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 10 * time.Second}),
-		Holds:    first(s.group.Hold, []time.Duration{0, 500 * time.Millisecond, 2 * time.Second, 5 * time.Second}),
+		Sessions: first(s.usual.Session, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 10 * time.Second}),
+		Holds:    first(s.usual.Hold, []time.Duration{0, 500 * time.Millisecond, 2 * time.Second, 5 * time.Second}),
 	}
 }
 
@@ -31,12 +34,12 @@ func first[T comparable](usual T, all []T) []T {
 
 // JoinLike starts new contestants and has them stand in line.
 func (s sandbox) JoinLike(ctx context.Context, w tui.Wish) error {
-	c := s.control
-	c.group.Recipe, c.group.Lock, c.group.Session, c.group.Hold, c.group.Rounds = w.Recipe, w.Lock, w.Session, w.Hold, 0
+	g := s.usual
+	g.Recipe, g.Lock, g.Session, g.Hold, g.Rounds = w.Recipe, w.Lock, w.Session, w.Hold, 0
 	if w.Hold > 0 {
-		c.group.Rounds = -1
+		g.Rounds = -1
 	}
-	return c.lineUp(ctx, w.Count)
+	return s.lineUp(ctx, g, w.Count)
 }
 
 // deed is something that can be done to a contestant by its name in the menu.

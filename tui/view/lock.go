@@ -78,7 +78,7 @@ func rwRows(f Frame, t table, rows int) []rwLane {
 			continue
 		}
 		in[r.who()] = true
-		here = append(here, rwLane{c: r.c, row: r, write: r.place.Intent == string(recipe.Write)})
+		here = append(here, rwLane{c: r.c, row: r, write: r.place.Intent == string(recipe.Write) || r.outside && r.c.Recipe == "write"})
 	}
 	for _, c := range laneOf(f, 1<<20) {
 		if !in[c.Who] {
@@ -101,7 +101,7 @@ func rwRow(p pane, y int, a axis, f Frame, t table, l rwLane) {
 	}
 	seq, watched := "left", ""
 	if l.row != nil {
-		seq = fmt.Sprintf("%04d", l.row.place.Seq)
+		seq = rwSeq(l.row.place.Seq, g)
 		watched = rwWatches(l.row.watch(t), g)
 		if l.row.place.Holds {
 			p.put(2, y, g.Holds, theme.Holds.Style().Bold())
@@ -118,6 +118,18 @@ func rwRow(p pane, y int, a axis, f Frame, t table, l rwLane) {
 		span(p, y, a, f.Now, s, glyph, role)
 	}
 	fate(p, y, a, f.Now, l.c)
+}
+
+// rwSeq is a number in four cells: of a long one the end, which tells it apart, and
+// a mark for one who has no node.
+func rwSeq(seq int64, g theme.Glyphs) string {
+	switch {
+	case seq < 0:
+		return g.Dot
+	case seq > 9999:
+		return fmt.Sprintf("%s%03d", g.Ellipsis, seq%1000)
+	}
+	return fmt.Sprintf("%04d", seq)
 }
 
 func rwWatches(w watch, g theme.Glyphs) string {
@@ -226,11 +238,14 @@ func leases(p pane, f Frame, t table) {
 		c.heading(p)
 	}
 	g, y := p.th.Glyph, 1
-	var waiting []int
-	taken := 0
+	var waiting []int // and after them those who are in no line
+	taken, outside := 0, 0
 	for i, r := range t.rows {
 		if !r.place.Holds && r.ghost == nil {
 			waiting = append(waiting, i)
+			if r.outside {
+				outside++
+			}
 			continue
 		}
 		drawRow(p, f, t, cols, i, y)
@@ -247,7 +262,7 @@ func leases(p pane, f Frame, t table) {
 	if y >= p.r.H {
 		return
 	}
-	p.rule(y, fmt.Sprintf("%d waiting", len(waiting)))
+	p.rule(y, fmt.Sprintf("%d waiting", len(waiting)-outside))
 	rest := p.sub(0, y+1, p.r.W, p.r.H-y-1)
 	sel := max(slices.Index(waiting, t.selected(f.Selected)), 0)
 	_, from, to := window(len(waiting), rest.r.H, sel, false)
