@@ -103,18 +103,24 @@ func (w *Workbook) check(ctx context.Context, l lessons.Lesson, run Run) (Result
 	start := time.Now()
 	r.Output, err = goTest(ctx, w.Root, l.Slug, replace, run)
 	r.Took = time.Since(start)
+	return r, r.take(ctx, l, err)
+}
+
+// take judges the Output of a test, whose process ended with err. It returns an error
+// when the exercise could not be judged.
+func (r *Result) take(ctx context.Context, l lessons.Lesson, err error) error {
 	if err == nil {
 		r.Passed = true
-		return r, nil
+		return nil
 	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || ctx.Err() != nil {
-		return r, fmt.Errorf("workbook: go test: %w", err)
+		return fmt.Errorf("workbook: go test: %w", err)
 	}
 	r.Code, r.Message = judge(l, r.Output)
 	if r.Code == locktest.CodeNoServer {
-		return r, fmt.Errorf("workbook: %w: %s", locktest.ErrNoServer, r.Message)
+		return fmt.Errorf("workbook: %w: %s", locktest.ErrNoServer, r.Message)
 	}
-	return r, nil
+	return nil
 }
 
 // goTest runs the test of one exercise with some files replaced, and returns
@@ -127,20 +133,8 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 	}
 	tmp := guard.Dir()
 	defer func() { guard.Dismiss(os.RemoveAll(tmp) == nil) }()
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for name, content := range replace {
-		to := filepath.Join(tmp, strings.ReplaceAll(name, "/", "_"))
-		if err := os.WriteFile(to, []byte(content), 0o644); err != nil {
-			return "", err
-		}
-		overlay.Replace[filepath.Join(root, "exercises", name)] = to
-	}
-	b, err := json.Marshal(overlay)
+	file, err := replace.overlay(root, tmp)
 	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(tmp, "overlay.json")
-	if err := os.WriteFile(file, b, 0o644); err != nil {
 		return "", err
 	}
 	// Nobody debugs this binary, and without that part it is linked in half the time.
@@ -149,13 +143,7 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 	args = append(args, run.Args...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./exercises/"+slug)...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+tmp) // a go that is killed leaves what it has built
-	if run.Servers != "" {
-		cmd.Env = append(cmd.Env, "ZKLAB_SERVERS="+run.Servers)
-	}
-	if run.State != "" {
-		cmd.Env = append(cmd.Env, locktest.StateEnv+"="+run.State)
-	}
+	cmd.Env = append(run.environ(), "GOTMPDIR="+tmp) // a go that is killed leaves what it has built
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	// The test is a process of its own: all of the guardian's group end together.
@@ -164,6 +152,37 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 	cmd.WaitDelay = 2 * time.Second
 	err = cmd.Run()
 	return shorten(out.String()), err
+}
+
+// environ is the environment of the test's process.
+func (r Run) environ() []string {
+	env := os.Environ()
+	if r.Servers != "" {
+		env = append(env, "ZKLAB_SERVERS="+r.Servers)
+	}
+	if r.State != "" {
+		env = append(env, locktest.StateEnv+"="+r.State)
+	}
+	return env
+}
+
+// overlay writes the files, and the list of them that go's -overlay takes, into the
+// folder tmp, and returns the list's name.
+func (f Files) overlay(root, tmp string) (string, error) {
+	list := struct{ Replace map[string]string }{map[string]string{}}
+	for name, content := range f {
+		to := filepath.Join(tmp, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(to, []byte(content), 0o644); err != nil {
+			return "", err
+		}
+		list.Replace[filepath.Join(root, "exercises", name)] = to
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(tmp, "overlay.json")
+	return file, os.WriteFile(file, b, 0o644)
 }
 
 // maxOutput bounds what is kept of go test's output: its beginning and its end.

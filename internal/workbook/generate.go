@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -40,6 +42,17 @@ func Generate(solutions fs.FS) (Files, error) {
 		files[slug+"/lock_test.go"] = string(test)
 	}
 	return files, nil
+}
+
+// tests are the files of an exercise that judge it.
+func (f Files) tests(slug string) Files {
+	found := Files{}
+	for name, content := range f {
+		if path.Dir(name) == slug && strings.HasSuffix(name, "_test.go") {
+			found[name] = content
+		}
+	}
+	return found
 }
 
 // Stale lists the files below dir that differ from what they should be.

@@ -3,12 +3,14 @@ package workbook
 import (
 	"flag"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"zklab/internal/guardian"
 	"zklab/internal/locktest"
 	"zklab/internal/zkserver/zktest"
 	"zklab/lessons"
@@ -28,10 +30,6 @@ func openHere(t *testing.T) *Workbook {
 	}
 	return w
 }
-
-// variant is a wrong answer that yields a code which another one yields as well:
-// HERD-2.edit. The ladder tries those with ZKLAB_LONG only.
-var variant = regexp.MustCompile(`-[0-9]+\.edit$`)
 
 // slow are wrong answers that show only after somebody has waited long, or servers have
 // died and come back. The ladder tries those with ZKLAB_LONG only.
@@ -55,25 +53,18 @@ func repeats() int {
 func TestLadder(t *testing.T) {
 	w := openHere(t)
 	servers := zktest.Need(t).Connect()
+	guard, err := guardian.Start("zklab-ladder-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { guard.Dismiss(false) })
 	for _, l := range w.Lessons() {
-		answer, err := answerOf(l.Slug)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rung := rung{w: w, lesson: l, servers: servers}
 		t.Run(l.Slug, func(t *testing.T) {
-			rung.run(t, "stub", w.files[l.Slug+"/lock.go"], CodeTODO)
-			rung.run(t, "answer", answer, "")
-			for _, wrong := range l.Wrong {
-				if (variant.MatchString(wrong.File) || slow[l.Slug+"/"+wrong.File]) && !*update && !long() {
-					continue
-				}
-				content, err := wrong.Apply(answer)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rung.run(t, strings.TrimSuffix(wrong.File, ".edit"), content, wrong.Code)
+			r := rung{w: w, lesson: l, servers: servers, alone: strings.Contains(w.files[l.Slug+"/lock_test.go"], "locktest.MainServers(")}
+			if !r.alone {
+				t.Parallel()
 			}
+			r.run(t, guard)
 		})
 	}
 }
@@ -83,27 +74,52 @@ type rung struct {
 	w       *Workbook
 	lesson  lessons.Lesson
 	servers string
+	alone   bool // servers of its own have enough of the machine's time only alone
+	suite   *suite
 }
 
-func (r rung) run(t *testing.T, name, content, code string) {
-	t.Run(name, func(t *testing.T) {
-		if !strings.Contains(r.w.files[r.lesson.Slug+"/lock_test.go"], "locktest.MainServers(") {
-			t.Parallel() // an exercise with an ensemble of its own has enough of the machine's time only alone
+// Names of the answers that are no wrong ones.
+const theStub, theAnswer = "stub", "answer"
+
+func (r rung) run(t *testing.T, guard *guardian.Guardian) {
+	right, err := answerOf(r.lesson.Slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]string{theStub: r.w.files[r.lesson.Slug+"/lock.go"], theAnswer: right}
+	codes := map[string]string{theStub: CodeTODO, theAnswer: ""}
+	for _, wrong := range r.lesson.Wrong {
+		if slow[r.lesson.Slug+"/"+wrong.File] && !*update && !long() {
+			continue
 		}
-		for range repeats() {
-			r.once(t, name, content, code)
+		name := strings.TrimSuffix(wrong.File, ".edit")
+		if answers[name], err = wrong.Apply(right); err != nil {
+			t.Fatal(err)
+		}
+		codes[name] = wrong.Code
+	}
+	r.suite = startSuite(t.Context(), r.w, r.lesson, guard, answers)
+	t.Cleanup(func() {
+		if <-r.suite.built; r.suite.err != nil {
+			t.Errorf("not all of the answers build together: %v", r.suite.err)
 		}
 	})
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		t.Run(name, func(t *testing.T) {
+			if !r.alone {
+				t.Parallel()
+			}
+			for i := range repeats() {
+				r.once(t, i == 0, name, answers[name], codes[name])
+			}
+		})
+	}
 }
 
-func (r rung) once(t *testing.T, name, content, code string) {
+func (r rung) once(t *testing.T, first bool, name, content, code string) {
 	t.Helper()
-	state := t.TempDir()
-	run := Run{Servers: r.servers, State: state, Replace: Files{r.lesson.Slug + "/lock.go": content}}
-	if code == "" && !long() {
-		run.Args = []string{"-run", "^$"} // it builds in the exercise's place; that it passes, the same test in solutions says
-	}
-	result, err := r.w.check(t.Context(), r.lesson, run)
+	run := Run{Servers: r.servers, State: t.TempDir()}
+	result, err := r.check(t, first, name, content, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +142,25 @@ func (r rung) once(t *testing.T, name, content, code string) {
 	if code == CodeTODO {
 		return
 	}
-	if _, err := os.Stat(filepath.Join(state, locktest.LastRun)); err != nil && strings.Contains(result.Message, "replay") {
+	if _, err := os.Stat(filepath.Join(run.State, locktest.LastRun)); err != nil && strings.Contains(result.Message, "replay") {
 		t.Errorf("the failed run left no journal: %v", err)
 	}
+}
+
+// check judges an answer. The first time the stub and the reference answer go the way
+// of a learner's, in the exercise's own place; all else runs in the suite, unless that
+// does not build: then each answer goes that way, so that the one that is to blame is found.
+func (r rung) check(t *testing.T, first bool, name, content string, run Run) (Result, error) {
+	if wrong := name != theStub && name != theAnswer; wrong || !first {
+		if <-r.suite.built; r.suite.err == nil {
+			return r.suite.check(t.Context(), name, run)
+		}
+	}
+	if name == theAnswer && !long() {
+		run.Args = []string{"-run", "^$"} // it builds here; that it passes, the same test in solutions says
+	}
+	run.Replace = Files{r.lesson.Slug + "/lock.go": content}
+	return r.w.check(t.Context(), r.lesson, run)
 }
 
 // golden compares a message with its file.
