@@ -41,6 +41,24 @@ func EngineHost(getenv func(string) string) (string, error) {
 	return "", fmt.Errorf("there is no engine (%s is not set, and there is no %s)", hostEnv, sockets[0])
 }
 
+// Local says whether an engine runs on this machine. The ports of one elsewhere are
+// published on its own loopback: here, another server may listen at the same ones.
+func Local(host string) bool {
+	kind, addr, _ := strings.Cut(host, "://")
+	switch kind {
+	case "unix":
+		return true
+	case "tcp", "http":
+		name, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			name = addr
+		}
+		ip := net.ParseIP(name)
+		return name == "localhost" || ip != nil && ip.IsLoopback()
+	}
+	return false
+}
+
 // container is what the engine says of one.
 type container struct {
 	Labels map[string]string

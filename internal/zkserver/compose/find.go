@@ -26,11 +26,11 @@ type Found struct {
 func (f Found) Connect() string { return strings.Join(f.Servers, ",") }
 
 // Find lists the profiles that run and have a server that serves, "single" first.
-// Without an engine, or when it does not answer in a second, there are none: that
-// is no error, because nobody has asked for containers.
+// Without an engine on this machine, or when it does not answer in a second, there are
+// none: that is no error, because nobody has asked for containers.
 func Find(ctx context.Context) []Found {
 	host, err := EngineHost(os.Getenv)
-	if err != nil {
+	if err != nil || !Local(host) {
 		return nil
 	}
 	return find(ctx, host)

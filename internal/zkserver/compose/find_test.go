@@ -101,3 +101,34 @@ func TestFind_engineDoesNotAnswer(t *testing.T) {
 		}
 	}
 }
+
+// The engine is asked on all interfaces, as one on another machine would be: what it
+// lists at 127.0.0.1 is not what listens at ours.
+func TestFind_engineElsewhere_isNotAsked(t *testing.T) {
+	up := srvr(t, "Zookeeper version: 3.9.5\nMode: standalone\n")
+	asked := false
+	engine := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked = true
+		_, _ = w.Write([]byte(`[{"Labels":{"zklab.profile":"single"},"Ports":[{"IP":"127.0.0.1","PrivatePort":2181,"PublicPort":` + up + `}]}]`))
+	}))
+	engine.Start()
+	t.Cleanup(engine.Close)
+	_, port, _ := net.SplitHostPort(engine.Listener.Addr().String())
+	t.Setenv("DOCKER_HOST", "tcp://0.0.0.0:"+port) // reaches it, and is no loopback address
+	if got := Find(t.Context()); got != nil || asked {
+		t.Errorf("asked: %v, found %v", asked, got)
+	}
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:"+port)
+	if got := Find(t.Context()); len(got) != 1 {
+		t.Errorf("on this machine: found %v; this test sees nothing", got)
+	}
+}
+
+func TestLocal(t *testing.T) {
+	for host, want := range map[string]bool{"unix:///var/run/docker.sock": true, "tcp://127.0.0.1:2375": true, "tcp://[::1]:2375": true,
+		"tcp://localhost:2375": true, "tcp://docker:2375": false, "tcp://10.0.0.7:2375": false, "ssh://me@elsewhere": false, "": false} {
+		if got := Local(host); got != want {
+			t.Errorf("%q: %v, want %v", host, got, want)
+		}
+	}
+}

@@ -49,8 +49,6 @@ func (b backend) Start(ctx context.Context, o zkserver.Options, fetch bool) (*zk
 		return nil, unavailable(err)
 	}
 	setUpTestcontainers(ctx, api)
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
 	for try := 1; ; try++ {
 		h := &house{api: api, id: newID()}
 		e, err := h.open(ctx, b.ports, host, image, o)
@@ -96,6 +94,8 @@ func (h *house) open(ctx context.Context, ports func(int) ([]int, error), host, 
 	if h.guard, err = startGuardian(h.id, host); err != nil {
 		return nil, fmt.Errorf("%w: %w", zkserver.ErrStart, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, makeLimit+zkserver.StartLimit)
+	defer cancel()
 	peers, err := h.network(ctx, o.Size)
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("the engine makes no network: %s", oneLine(err)))
@@ -110,10 +110,12 @@ func (h *house) open(ctx context.Context, ports func(int) ([]int, error), host, 
 			return nil, unavailable(fmt.Errorf("the engine makes no container of %s: %s", image, oneLine(err)))
 		}
 	}
-	if err := together(servers, func(s *server) error { return s.start(ctx) }); err != nil {
+	serve, cancel := context.WithTimeout(ctx, zkserver.StartLimit)
+	defer cancel()
+	if err := together(servers, func(s *server) error { return s.start(serve) }); err != nil {
 		return nil, err
 	}
-	if err := together(servers, func(s *server) error { return s.awaitReady(ctx) }); err != nil {
+	if err := together(servers, func(s *server) error { return s.awaitReady(serve) }); err != nil {
 		return nil, err
 	}
 	return h.ensemble(ctx, servers, o)
@@ -208,16 +210,18 @@ func (h *house) close() error {
 	return err
 }
 
-func (h *house) clear() error {
+func (h *house) clear() error { return h.clearWithin(clearLimit) }
+
+func (h *house) clearWithin(limit time.Duration) error {
 	h.closed.Store(true)
-	ctx, cancel := call()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	err := sweep(ctx, h.api, h.id)
 	if h.guard != nil {
 		h.guard.dismiss(err == nil)
 	}
 	if err != nil {
-		return fmt.Errorf("zkserver: remove the containers with the label %s=%s: %w", ensembleLabel, h.id, err)
+		return fmt.Errorf("zkserver: remove the containers with the label %s=%s: %w; a process is left that goes on trying for a while", ensembleLabel, h.id, err)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,6 +79,27 @@ func TestGuardian_parentDies_nothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestGuardian_programRemoved: go test and go run remove the program before its
+// guardian becomes it.
+func TestGuardian_programRemoved_nothingIsLeft(t *testing.T) {
+	needDocker(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux runs a program that was removed")
+	}
+	program := filepath.Join(t.TempDir(), "zklab")
+	run(t, "cp", os.Args[0], program)
+	cmd, session := startHelperAs(t, program, "1", "ready", withoutRyuk)
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(ours(t, session)); n < 1 {
+		t.Fatalf("the test does not see the container: %d", n)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	await(t, session, "nothing left", func() bool { return len(ours(t, session)) == 0 })
+}
+
 // ours are the containers and networks of our servers that a session of the
 // library has made. Other packages' tests have theirs at the same time.
 func ours(t *testing.T, session string) []string {
@@ -102,7 +125,12 @@ func await(t *testing.T, session, what string, so func() bool) {
 // when it has said line.
 func startHelper(t *testing.T, size, line string, env ...string) (cmd *exec.Cmd, session string) {
 	t.Helper()
-	cmd, session = exec.Command(os.Args[0]), newSession()
+	return startHelperAs(t, os.Args[0], size, line, env...)
+}
+
+func startHelperAs(t *testing.T, program, size, line string, env ...string) (cmd *exec.Cmd, session string) {
+	t.Helper()
+	cmd, session = exec.Command(program), newSession()
 	cmd.Env = append(append(os.Environ(), helperEnv+"="+size, sessionEnv+"="+session), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()

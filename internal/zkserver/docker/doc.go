@@ -4,7 +4,7 @@
 // # Which engine, which image
 //
 // The engine is the one that DOCKER_HOST names, else the first of the usual
-// sockets that is there. The image is the one that ZKLAB_ZOOKEEPER_IMAGE names,
+// sockets that is there. It must be on this machine: servers are reached on loopback. The image is the one that ZKLAB_ZOOKEEPER_IMAGE names,
 // and then no other; without it zookeeper:3.9.5, and where that one is not present
 // but zklab-standin-zookeeper:latest is (see .ci/standin), the stand-in. An image
 // that is present is never pulled. One that is not is pulled only in the round
@@ -19,8 +19,8 @@
 // published on fixed loopback ports, so that it comes back at the same ones after
 // Kill and Restart. Three servers talk to each other over a network of their own,
 // which Isolate takes from one of them: its clients still reach it, its peers do
-// not. The process ids are the engine's, which may be on another machine, so
-// Pid is always 0.
+// not. The process ids are those of the engine's world, which may be a virtual
+// machine's, so Pid is always 0.
 //
 // # When we die
 //
@@ -32,6 +32,9 @@
 // does not work. The tests run with it and without; where its image is not present
 // they make one of testdata/ryuk, which speaks the same protocol.
 //
-// The guardian is this program's own executable, started again: the init function
-// of this package recognises it by its environment, and does not return.
+// Until then the guardian is a shell, which is small and does not die with all
+// processes of this program's name. It then becomes this program's own executable:
+// the init function of this package recognises it by its environment, and does not
+// return. Where the guardian is killed as well, and Ryuk does not run, the containers
+// stay.
 package docker

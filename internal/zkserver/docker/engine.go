@@ -20,11 +20,14 @@ import (
 	"github.com/testcontainers/testcontainers-go/log"
 
 	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/compose"
 )
 
 const (
 	probeLimit = 3 * time.Second  // for an engine to answer at all
 	callLimit  = 20 * time.Second // for one request to it
+	makeLimit  = 30 * time.Second // for the network and the containers of one start
+	clearLimit = 10 * time.Second // to remove them; what is left then is the guardian's
 	pullLimit  = 5 * time.Minute
 
 	officialImage = "zookeeper:3.9.5"
@@ -44,6 +47,10 @@ func openEngine(ctx context.Context, host string) (*client.Client, error) {
 	api, err := client.New(client.FromEnv, client.WithHost(host), once)
 	if err != nil {
 		return nil, fmt.Errorf("%s names no engine: %s", hostEnv, oneLine(err))
+	}
+	if !compose.Local(host) {
+		api.Close()
+		return nil, fmt.Errorf("the engine at %s is not on this machine, so its containers' ports cannot be reached on loopback here; unset %s, or name a running server: ZKLAB_SERVERS=host:port", host, hostEnv)
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()

@@ -51,11 +51,12 @@ func brokenEngines(t *testing.T) map[string]struct{ host, why string } {
 	l.SetUnlinkOnClose(false)
 	l.Close()
 	return map[string]struct{ host, why string }{
-		"missing":  {"unix:///no/such/docker.sock", "no engine listens"},
-		"dead":     {"unix://" + dead, "no engine listens"},
-		"silent":   {"unix://" + silent, "does not answer within 3s"},
-		"nonsense": {"docker.example", "names no engine"},
-		"refused":  {"tcp://127.0.0.1:1", "no engine listens"},
+		"missing":   {"unix:///no/such/docker.sock", "no engine listens"},
+		"dead":      {"unix://" + dead, "no engine listens"},
+		"silent":    {"unix://" + silent, "does not answer within 3s"},
+		"nonsense":  {"docker.example", "names no engine"},
+		"refused":   {"tcp://127.0.0.1:1", "no engine listens"},
+		"elsewhere": {"tcp://192.0.2.1:2375", "is not on this machine"},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 const (
 	guardianEnv   = "ZKLAB_DOCKER_GUARDIAN_OF" // the ensemble's id
+	programEnv    = "ZKLAB_DOCKER_GUARDIAN"    // this program, should it have no descriptor of its own
 	ensembleLabel = "zklab.ensemble"
 
 	// A request that we made right before we died may still be on its way in the
@@ -31,7 +32,18 @@ func init() {
 	}
 }
 
-// guard waits until the pipe ends and then removes everything of the ensemble.
+// The guardian waits as a shell. Its command line does not name this program, so that
+// whoever kills all processes of its name does not meet it. What it becomes when the
+// pipe has ended is the program that started it, which may be removed or replaced by
+// then: where the system can run an open file, that one.
+const waiting = `
+trap '' HUP INT QUIT TERM PIPE USR1 USR2 TSTP TTIN TTOU
+while read -r _; do :; done
+[ -x /proc/self/fd/3 ] && exec /proc/self/fd/3
+exec "$ZKLAB_DOCKER_GUARDIAN"
+`
+
+// guard removes everything of the ensemble once the pipe has ended.
 func guard(id string) {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE)
 	_, _ = io.Copy(io.Discard, os.Stdin)
@@ -65,10 +77,17 @@ func startGuardian(id, host string) (*guardian, error) {
 		return nil, err
 	}
 	defer life.Close()
-	cmd := exec.Command(self)
+	program, err := os.Open(self)
+	if err != nil {
+		ours.Close()
+		return nil, err
+	}
+	defer program.Close()
+	cmd := exec.Command("/bin/sh", "-c", waiting, "guardian")
 	cmd.Dir = "/"
 	cmd.Stdin = life
-	cmd.Env = append(os.Environ(), guardianEnv+"="+id, hostEnv+"="+host, "GOCOVERDIR="+os.DevNull)
+	cmd.ExtraFiles = []*os.File{program}
+	cmd.Env = append(os.Environ(), guardianEnv+"="+id, programEnv+"="+self, hostEnv+"="+host, "GOCOVERDIR="+os.DevNull)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		ours.Close()
@@ -77,11 +96,15 @@ func startGuardian(id, host string) (*guardian, error) {
 	return &guardian{cmd: cmd, pipe: ours}, nil
 }
 
-// dismiss ends the guardian. Should something be left, it first does its work.
+// dismiss ends the guardian. Should something be left, it does its work, which may
+// outlast us, and is not waited for.
 func (g *guardian) dismiss(nothingLeft bool) {
-	if nothingLeft {
-		_ = g.cmd.Process.Kill()
+	if !nothingLeft {
+		g.pipe.Close()
+		_ = g.cmd.Process.Release()
+		return
 	}
+	_ = g.cmd.Process.Kill()
 	g.pipe.Close()
-	_ = g.cmd.Wait() // it takes at most its rounds
+	_ = g.cmd.Wait()
 }

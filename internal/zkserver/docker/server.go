@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	startLimit   = 60 * time.Second // for a server to serve; a busy machine takes 10 s
 	pollInterval = 100 * time.Millisecond
 	lookRounds   = 5 // every so many questions the engine is asked whether it still runs
 	failureLines = 40
@@ -41,7 +40,7 @@ type server struct {
 	restarting sync.Mutex // one Restart at a time
 }
 
-// Pid is not known: the engine may run on another machine.
+// Pid is not known: the engine's ids are its own world's.
 func (s *server) Pid() int { return 0 }
 
 // call bounds a request that has no context of its own.
@@ -140,7 +139,7 @@ func (s *server) Restart(ctx context.Context) error {
 	if s.closed.Load() {
 		return zkserver.ErrClosed
 	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, zkserver.StartLimit)
 	defer cancel()
 	if err := s.kill(ctx); err != nil {
 		return fmt.Errorf("%w: %w", zkserver.ErrStart, err)
@@ -167,12 +166,12 @@ func (s *server) awaitReady(ctx context.Context) error {
 		}
 		if round%lookRounds == 0 {
 			if st, err := s.state(ctx); err == nil && !st.Running {
-				return s.failure(fmt.Sprintf("its container ended by itself with status %d", st.ExitCode))
+				return s.failure(fmt.Errorf("its container ended by itself with status %d", st.ExitCode))
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return s.failure(fmt.Sprintf("%v; %v", ctx.Err(), last))
+			return s.failure(fmt.Errorf("%w; %w", ctx.Err(), last))
 		case <-time.After(pollInterval):
 		}
 	}
@@ -180,7 +179,7 @@ func (s *server) awaitReady(ctx context.Context) error {
 
 // failure is ErrStart with the end of the log, without the lines that our own
 // questions have left there.
-func (s *server) failure(why string) error {
+func (s *server) failure(why error) error {
 	var lines []string
 	for line := range strings.Lines(s.LogTail(10 * failureLines)) {
 		if !strings.Contains(line, "Processing srvr command") {
@@ -188,7 +187,7 @@ func (s *server) failure(why string) error {
 		}
 	}
 	tail := strings.Join(lines[max(0, len(lines)-failureLines):], "\n")
-	return fmt.Errorf("%w at %s: %s; the end of its log:\n%s", zkserver.ErrStart, s.addr, why, tail)
+	return fmt.Errorf("%w at %s: %w; the end of its log:\n%s", zkserver.ErrStart, s.addr, why, tail)
 }
 
 // LogTail is the end of the container's log: at most n lines and 64 KiB.
