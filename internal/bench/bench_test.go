@@ -42,6 +42,21 @@ func TestRun_everyWorkload_ofEveryLock(t *testing.T) {
 	}
 }
 
+// A connect string names all servers of an ensemble, and one of them may be away.
+func TestRun_oneOfTwoServersAway_measures(t *testing.T) {
+	e := zktest.Need(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	servers := "127.0.0.1:1," + e.Connect() // nobody listens there
+	for _, lock := range append(Locks(), goZookeeper, plain) {
+		for _, rtt := range []time.Duration{0, time.Millisecond} {
+			r, err := Run(t.Context(), servers, e.Chroot()+"/several", Plan{Workload: "drain", Lock: lock, Clients: 4, Latency: rtt})
+			if err != nil || r.Count == 0 || r.Overlap != 0 {
+				t.Errorf("%s, %v: %+v, %v", lock, rtt, r, err)
+			}
+		}
+	}
+}
+
 func TestRun_cancelled_leavesNothing(t *testing.T) {
 	e := zktest.Need(t)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -51,12 +66,12 @@ func TestRun_cancelled_leavesNothing(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("error %v", err)
 	}
-	c, err := openMini(t.Context(), e.Connect(), "/")
+	conn, err := dial(t.Context(), e.Connect())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
-	left, _, err := c.(*miniClient).conn.Children(e.Chroot() + "/cancelled")
+	defer conn.Close()
+	left, _, err := conn.Children(e.Chroot() + "/cancelled")
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
@@ -74,6 +89,12 @@ func TestPlan_badValues_areRefused(t *testing.T) {
 		if p.Check() == nil {
 			t.Errorf("%+v was not refused", p)
 		}
+	}
+}
+
+func TestTable_nothingMeasured(t *testing.T) {
+	if text := Table([]Result{{Workload: "drain", Lock: "mini"}}, 80, true); !strings.Contains(text, "mini") {
+		t.Errorf("table:\n%s", text)
 	}
 }
 

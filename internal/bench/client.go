@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -53,10 +54,12 @@ func openMutex(ctx context.Context, servers, path string) (locker, error) {
 		return nil, err
 	}
 	m, err := curatorlike.NewMutex(c, path)
+	opened := &mutexClient{client: c, mutex: m}
 	if err != nil {
+		opened.close()
 		return nil, err
 	}
-	return &mutexClient{client: c, mutex: m}, nil
+	return opened, nil
 }
 
 func (c *mutexClient) acquire(ctx context.Context) (err error) {
@@ -90,10 +93,16 @@ func openMini(ctx context.Context, servers, path string) (locker, error) {
 	return &miniClient{conn: conn, mutex: minimutex.New(conn, path)}, nil
 }
 
-// dial opens a session of go-zookeeper.
+// dialLimit is how long a session may take to begin: the library itself would wait
+// for a server for ever.
+const dialLimit = 30 * time.Second
+
+// dial opens a session of go-zookeeper on one of the servers of a connect string.
 func dial(ctx context.Context, servers string) (*zk.Conn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, dialLimit, fmt.Errorf("no session with %s within %v", servers, dialLimit))
+	defer cancel()
 	ready := make(chan struct{}, 1)
-	conn, _, err := zk.Connect([]string{servers}, sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(e zk.Event) {
+	conn, _, err := zk.Connect(strings.Split(servers, ","), sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(e zk.Event) {
 		if e.State == zk.StateHasSession {
 			select {
 			case ready <- struct{}{}:
@@ -109,7 +118,7 @@ func dial(ctx context.Context, servers string) (*zk.Conn, error) {
 		return conn, nil
 	case <-ctx.Done():
 		conn.Close()
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 }
 

@@ -78,6 +78,9 @@ func bar(r Result, all []Result, width int, ascii bool) string {
 	if ascii {
 		full, mark = "#", "|"
 	}
+	if top == 0 {
+		return "0"
+	}
 	cells := int(r.Rate / top * float64(width))
 	text := strings.Repeat(full, cells)
 	if at := int(r.Ceiling / top * float64(width)); r.Ceiling > 0 {

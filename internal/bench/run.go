@@ -35,8 +35,9 @@ type Plan struct {
 }
 
 // Run takes one measurement on the ensemble; dir is the folder for its locks,
-// which is made and removed. Every client has a session of its own. It returns
-// ctx's error when ctx ends; nothing is left behind in either case.
+// which is made and removed. Every client has a session of its own, on any of the
+// servers. It returns ctx's error when ctx ends; no session is left behind then, but
+// the folder is when ctx ends before everybody is connected.
 func Run(ctx context.Context, servers, dir string, p Plan) (_ Result, err error) {
 	if err := p.Check(); err != nil {
 		return Result{}, err
@@ -88,11 +89,11 @@ type ground struct {
 }
 
 func prepare(ctx context.Context, servers, dir string, p Plan) (*ground, error) {
-	setup, err := openMini(ctx, servers, dir)
+	conn, err := dial(ctx, servers)
 	if err != nil {
 		return nil, fmt.Errorf("bench: connecting to %s: %w", servers, err)
 	}
-	g := &ground{plan: p, conn: setup.(*miniClient).conn, path: path.Join("/", dir, fmt.Sprintf("bench-%d", time.Now().UnixNano()))}
+	g := &ground{plan: p, conn: conn, target: servers, path: path.Join("/", dir, fmt.Sprintf("bench-%d", time.Now().UnixNano()))}
 	// The library waits for a server for ever, and knows no context.
 	defer context.AfterFunc(ctx, g.conn.Close)()
 	at := ""
@@ -102,7 +103,6 @@ func prepare(ctx context.Context, servers, dir string, p Plan) (*ground, error) 
 			return nil, errors.Join(fmt.Errorf("bench: making %s: %w", at, err), g.close())
 		}
 	}
-	g.target = strings.Split(servers, ",")[0]
 	if p.Latency > 0 {
 		if g.relay, err = wiretap.Start(ctx, servers, wiretap.Options{Name: "bench"}); err != nil {
 			return nil, errors.Join(err, g.close())
