@@ -95,12 +95,23 @@ type conn struct {
 	wrote  bool // in this transaction
 }
 
-// see shows a statement, and keeps in mind what it does to the connection's locks.
+// see shows a statement that is about to be carried out.
 func (c *conn) see(ctx context.Context, text string) error {
-	text = strings.Join(strings.Fields(text), " ")
-	if err := c.before(Statement{SQL: text, Context: ctx, Alone: !c.inTx || !c.wrote}); err != nil {
-		return err
+	return c.before(Statement{SQL: oneLine(text), Context: ctx, Alone: !c.inTx || !c.wrote})
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// done keeps in mind what a statement that was carried out does to the connection's
+// locks, and gives its result on. One that was refused has done nothing.
+func done[T any](c *conn, text string, result T, err error) (T, error) {
+	if err == nil {
+		c.did(oneLine(text))
 	}
+	return result, err
+}
+
+func (c *conn) did(text string) {
 	word, rest, _ := strings.Cut(strings.ToUpper(text), " ")
 	switch word {
 	case "BEGIN":
@@ -112,21 +123,22 @@ func (c *conn) see(ctx context.Context, text string) error {
 	default:
 		c.wrote = c.inTx
 	}
-	return nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if err := c.see(ctx, query); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.ExecContext(ctx, query, args)
+	result, err := c.sqliteConn.ExecContext(ctx, query, args)
+	return done(c, query, result, err)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if err := c.see(ctx, query); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.QueryContext(ctx, query, args)
+	rows, err := c.sqliteConn.QueryContext(ctx, query, args)
+	return done(c, query, rows, err)
 }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
@@ -135,9 +147,9 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	}
 	inner, err := c.sqliteConn.BeginTx(ctx, o)
 	if err != nil {
-		c.inTx = false
 		return nil, err
 	}
+	c.did("BEGIN")
 	return &tx{inner, c}, nil
 }
 
@@ -162,12 +174,14 @@ func (t *tx) Commit() error {
 	if err := t.c.see(context.Background(), "COMMIT"); err != nil {
 		return errors.Join(err, t.Rollback())
 	}
-	return t.Tx.Commit()
+	_, err := done(t.c, "COMMIT", struct{}{}, t.Tx.Commit())
+	return err
 }
 
 func (t *tx) Rollback() error {
 	err := t.c.see(context.Background(), "ROLLBACK")
-	return errors.Join(err, t.Tx.Rollback())
+	_, failed := done(t.c, "ROLLBACK", struct{}{}, t.Tx.Rollback())
+	return errors.Join(err, failed)
 }
 
 type sqliteStmt interface {
@@ -186,12 +200,14 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	if err := s.c.see(ctx, s.query); err != nil {
 		return nil, err
 	}
-	return s.sqliteStmt.ExecContext(ctx, args)
+	result, err := s.sqliteStmt.ExecContext(ctx, args)
+	return done(s.c, s.query, result, err)
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	if err := s.c.see(ctx, s.query); err != nil {
 		return nil, err
 	}
-	return s.sqliteStmt.QueryContext(ctx, args)
+	rows, err := s.sqliteStmt.QueryContext(ctx, args)
+	return done(s.c, s.query, rows, err)
 }

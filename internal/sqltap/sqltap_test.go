@@ -195,3 +195,36 @@ func TestOldLook(t *testing.T) {
 		t.Error("an error of another kind is an old look")
 	}
 }
+
+// A write that another one's lock keeps out gives no lock to who tried it.
+func TestOpen_refusedWrite_isStillAlone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "db")
+	other := open(t, file, nil)
+	exec(t, other, "CREATE TABLE t (x INTEGER)")
+	var last Statement
+	db := open(t, file, func(s Statement) error { last = s; return nil })
+	db.SetMaxOpenConns(1)
+	exec(t, db, "PRAGMA busy_timeout(1)")
+	writer, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, writer, "INSERT INTO t VALUES (1)")
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "INSERT INTO t VALUES (2)"); err == nil {
+		t.Fatal("two wrote at once")
+	}
+	if err := writer.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, tx, "INSERT INTO t VALUES (3)")
+	if !last.Alone {
+		t.Error("after a write that was refused it is said to have a lock")
+	}
+	if err := tx.Commit(); err != nil {
+		t.Error(err)
+	}
+}
