@@ -59,7 +59,11 @@ func Start(t testing.TB, cmd *exec.Cmd, width, height int) *Term {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-term.dead
-		<-term.done
+		select {
+		case <-term.done:
+		case <-time.After(leftOverLimit):
+			t.Errorf("the program has ended, and somebody else still has its terminal open")
+		}
 		_ = tty.Close()
 		// The emulator's own Close races with a Read that is under way, so the
 		// pipe of its replies is closed first.
@@ -71,6 +75,9 @@ func Start(t testing.TB, cmd *exec.Cmd, width, height int) *Term {
 	})
 	return term
 }
+
+// leftOverLimit is how long others may keep the terminal of a program that has ended.
+const leftOverLimit = 5 * time.Second
 
 // draw feeds the program's output to the emulator until it ends.
 func (m *Term) draw() {
@@ -227,12 +234,16 @@ func (m *Term) Pid() int { return m.cmd.Process.Pid }
 // signal ended it.
 func (m *Term) Wait(limit time.Duration) int {
 	m.t.Helper()
+	over := time.After(limit)
 	select {
 	case <-m.dead:
-		<-m.done
-		return m.cmd.ProcessState.ExitCode()
-	case <-time.After(limit):
+	case <-over:
 		m.t.Fatalf("the program did not end within %v. Screen:\n%s", limit, m.Screen())
-		return -1
 	}
+	select {
+	case <-m.done:
+	case <-over:
+		m.t.Fatalf("the program has ended, and within %v somebody else still had its terminal open. Screen:\n%s", limit, m.Screen())
+	}
+	return m.cmd.ProcessState.ExitCode()
 }
