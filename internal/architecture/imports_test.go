@@ -1,12 +1,15 @@
 package architecture
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -15,36 +18,46 @@ type pkg struct {
 	ImportPath string
 	Imports    []string
 	Deps       []string
+	Dir        string
+	Doc        string
+	GoFiles    []string
 }
 
-// listPackages asks the go command for every package of both modules.
-// Test imports are left out: a test may use the rooms beside it.
+// listPackages gives every package of both modules.
 func listPackages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Imports,Deps", "zklab/...")
-	out, err := cmd.Output()
+	all, err := listed()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
-		}
-		t.Fatalf("go list: %v", err)
-	}
-	var all []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p pkg
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
+		t.Fatal(err)
 	}
 	if len(all) < 10 {
 		t.Fatalf("go list named only %d packages: the test would prove nothing", len(all))
 	}
 	return all
 }
+
+// listed asks the go command, once. Test imports are left out: a test may use the
+// rooms beside it.
+var listed = sync.OnceValues(func() ([]pkg, error) {
+	out, err := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Imports,Deps,Dir,Doc,GoFiles", "zklab/...").Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return nil, fmt.Errorf("go list: %w\n%s", err, exit.Stderr)
+		}
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+})
 
 // under says whether an import path lies in a room or in a folder below it.
 func under(path, room string) bool {
@@ -144,8 +157,9 @@ func TestImports_neverReach(t *testing.T) {
 	}
 }
 
-// mayReachContainers lists who may link testcontainers: its own room, and the
-// two places that choose a backend by name.
+// mayReachContainers lists who may link testcontainers: its own room, and what the
+// tests choose a backend with. (The command links it under a build tag, which is not
+// set here.)
 func mayReachContainers(path string) bool {
 	return anyUnder(path, []string{"zklab/internal/zkserver/docker", "zklab/internal/zkserver/zktest"})
 }

@@ -38,14 +38,9 @@ func TestTree_topLevelHoldsOnlyWhatIsNamed(t *testing.T) {
 
 // Every package says what it is for, where a reader looks first.
 func TestTree_everyPackageHasItsSentence(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{.Doc}}\t{{len .GoFiles}}", "zklab/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Split(strings.TrimSpace(line), "\t")
-		if len(f) == 4 && f[2] == "" && f[3] != "0" {
-			t.Errorf("%s (%s) has no package comment", f[0], filepath.Base(f[1]))
+	for _, p := range listPackages(t) {
+		if p.Doc == "" && len(p.GoFiles) > 0 {
+			t.Errorf("%s (%s) has no package comment", p.ImportPath, filepath.Base(p.Dir))
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Contenders sorts a lock's children into those that take part in a lock of
+// contenders sorts a lock's children into those that take part in a lock of
 // that kind, in queue order, and the foreign ones, in the order of their names.
 // Order is by the number alone: a GUID or an intent in front of it means nothing.
-func Contenders(kind Kind, children []string) (in []Contender, foreign []string) {
+func contenders(kind Kind, children []string) (in []Contender, foreign []string) {
 	for _, name := range children {
 		if kind == Unfair {
 			if name == Itself {
@@ -59,7 +59,7 @@ func takesPart(kind Kind, intent Intent) bool {
 // Families that do not see each other (kazoo's own names and all others) are
 // ranked apart, so that each has a holder: that is what their clients do.
 func Standings(kind Kind, permits int, children []string) (standings []Standing, foreign []string) {
-	in, foreign := Contenders(kind, children)
+	in, foreign := contenders(kind, children)
 	standings = make([]Standing, len(in))
 	groups := map[string]*group{}
 	for i, c := range in {
