@@ -35,8 +35,9 @@ type Client struct {
 // chroot behind the last one if wanted, and returns when it is established.
 //
 // It returns an error when ctx ends first, when the credentials are refused,
-// or when an argument is wrong; nothing is left running then. The client must
-// be closed.
+// when the chroot is missing and may not be created, or when an argument is
+// wrong; nothing is left running then. One that had to do with the servers says
+// what the last attempt failed at. The client must be closed.
 func Connect(ctx context.Context, servers string, opts ...Option) (*Client, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: nil context", ErrBadArgument)
@@ -82,13 +83,18 @@ func (c *Client) awaitFirst(ctx context.Context) error {
 	for {
 		s, turn := c.current()
 		_, err := s.awaitLink(ctx)
-		if err == nil || ctx.Err() != nil || errors.Is(err, ErrAuthFailed) {
-			return err
+		switch {
+		case err == nil:
+			return nil
+		case s.overErr() != nil && !errors.Is(err, ErrSessionLost):
+			return err // refused
+		case ctx.Err() != nil:
+			return s.inVain(ctx)
 		}
 		select {
 		case <-turn:
 		case <-ctx.Done():
-			return ctxErr(ctx)
+			return s.inVain(ctx)
 		}
 	}
 }
@@ -120,14 +126,20 @@ func (c *Client) run(s *session) {
 			c.rest(c.opts.retry(attempt))
 			attempt++
 		}
-		next, err := openSession(c)
-		if err != nil { // it worked with the same arguments before
-			c.opts.logger.Error("opening a session", "err", err)
-			c.rest(time.Second)
-			continue
-		}
-		s = next
+		s = c.reopen()
 		c.adopt(s)
+	}
+}
+
+// reopen opens a session with the arguments with which it has worked before.
+func (c *Client) reopen() *session {
+	for {
+		s, err := openSession(c)
+		if err == nil {
+			return s
+		}
+		c.opts.logger.Error("opening a session", "err", err)
+		time.Sleep(time.Second)
 	}
 }
 
@@ -172,16 +184,35 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 			return s, nil
 		}
 		if ctx.Err() != nil {
-			return nil, err
+			return nil, s.inVain(ctx)
 		}
 		select { // the session is over, another one comes
 		case <-turn:
 		case <-c.closing:
 			return nil, ErrClosed
 		case <-ctx.Done():
-			return nil, ctxErr(ctx)
+			return nil, s.inVain(ctx)
 		}
 	}
+}
+
+// unheard adds ErrSuspended to the error of an acquire whose context ended while
+// there was no connection: nobody can say then whether the lock was taken.
+func (c *Client) unheard(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) || errors.Is(err, ErrSuspended) {
+		return err
+	}
+	s, _ := c.current()
+	if ok, _, _ := s.ready(); ok {
+		return err
+	}
+	return s.inVain(ctx)
+}
+
+func (c *Client) isConnected() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.said
 }
 
 func (c *Client) closed() bool {
@@ -238,12 +269,20 @@ func (c *Client) SessionTimeout() time.Duration {
 //
 // When no server can be reached the nodes go with the session's timeout, and
 // Close says so with ErrSuspended. When ctx ends first Close returns its error
-// and the rest happens in the background within about a second.
+// and the rest happens in the background within about a second. With a context
+// that has ended already, as one has that a signal ends, Close takes up to two
+// seconds of its own: a process that ends before would leave every lock taken
+// until the session's timeout.
 func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrBadArgument)
 	}
 	c.once.Do(func() { close(c.closing) })
+	if ctx.Err() != nil {
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		ctx = own
+	}
 	select {
 	case <-c.gone:
 	case <-ctx.Done():
@@ -257,6 +296,9 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 	return nil
 }
+
+// farewell is what Close takes when it is given no time.
+const farewell = 2 * time.Second
 
 func (c *Client) shutDown() {
 	c.once.Do(func() { close(c.closing) })

@@ -51,7 +51,16 @@ func (s *session) dial(network, address string, _ time.Duration) (net.Conn, erro
 	if err := s.pauseBeforeDial(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(s.dialCtx, s.handshakeLimit())
+	conn, err := s.connect(network, address)
+	if err != nil {
+		s.trouble(err)
+	}
+	return conn, err
+}
+
+func (s *session) connect(network, address string) (net.Conn, error) {
+	limit := s.handshakeLimit()
+	ctx, cancel := context.WithTimeout(s.dialCtx, limit)
 	defer cancel()
 	conn, err := s.c.opts.dial(ctx, network, address)
 	if err == nil && s.c.opts.tls != nil {
@@ -60,7 +69,7 @@ func (s *session) dial(network, address string, _ time.Duration) (net.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	w := newWire(conn, s, s.c.opts.clock.Now, s.handshakeLimit())
+	w := newWire(conn, s, s.c.opts.clock.Now, limit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.dialCtx.Err(); err != nil {
@@ -93,16 +102,18 @@ func (s *session) pauseBeforeDial() error {
 	}
 }
 
-// handshakeLimit is a third of the session timeout, so that a frozen server
-// leaves time to try another, but not less than a second where that fits.
+// handshakeLimit is a second, which is plenty for a server that is well, so that
+// silent ones leave time to try another. It doubles with each round over the
+// servers, up to a third of the session timeout.
 func (s *session) handshakeLimit() time.Duration {
 	s.mu.Lock()
-	t := s.timeout
-	s.mu.Unlock()
-	if t == 0 {
-		return max(s.c.opts.timeout/3, 2*time.Second) // no session to lose yet
+	defer s.mu.Unlock()
+	most := max(s.timeout/3, min(time.Second, s.timeout*2/3))
+	if s.timeout == 0 { // no session to lose yet
+		most = max(s.c.opts.timeout/3, 2*time.Second)
 	}
-	return max(t/3, min(time.Second, t*2/3))
+	round := max(s.attempts-1, 0) / len(s.c.servers)
+	return min(time.Second<<min(round, 10), most)
 }
 
 func encrypt(ctx context.Context, conn net.Conn, address string, c *tls.Config) (net.Conn, error) {

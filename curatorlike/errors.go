@@ -25,7 +25,9 @@ var (
 	// ErrSuspended is returned as the cause of a hold's context when the
 	// connection is gone, or the leader has not been heard for two thirds of
 	// the session timeout: the lock may still be ours, but that is no longer
-	// certain.
+	// certain. An acquire whose context ended while there was no connection
+	// returns it beside the context's error: nobody can say whether somebody
+	// else has the lock.
 	ErrSuspended = errors.New("curatorlike: the connection is suspended")
 
 	// ErrNodeDeleted is returned when somebody else deleted the node of a

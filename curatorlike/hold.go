@@ -47,7 +47,8 @@ func (h *Hold) Token() int64 { return h.g.token }
 // certain; context.Cause says why: ErrSuspended, ErrSessionLost,
 // ErrNodeDeleted, ErrRevoked, ErrClosed, or ErrReleased after Release. It
 // carries the owner, so that a nested acquire under it is the same owner's,
-// and the values of the context given to the acquire, but not its deadline.
+// and the values of the context given to the acquire, but neither its deadline
+// nor its cancellation.
 //
 // Once ended it stays so, even if the session goes on after all; the lock
 // remains taken until Release or the session's end.

@@ -121,13 +121,16 @@ func (s *session) setUp() {
 		if err == nil {
 			break
 		}
-		if errors.Is(err, zk.ErrAuthFailed) {
-			s.c.opts.logger.Error("the servers refuse the credentials")
-			s.stopDial()
-			s.end(ErrAuthFailed)
+		if s.overErr() != nil {
 			return
 		}
-		if s.overErr() != nil {
+		s.trouble(err)
+		switch {
+		case errors.Is(err, zk.ErrAuthFailed):
+			s.refuse("the servers refuse the credentials", ErrAuthFailed)
+			return
+		case err != nil && answered(err) && !s.c.isConnected(): // Connect says so
+			s.refuse("setting the session up", err)
 			return
 		}
 		s.c.opts.logger.Warn("setting the session up", "err", err)
@@ -147,6 +150,13 @@ func (s *session) setUp() {
 	}
 }
 
+// refuse ends a session that cannot be used.
+func (s *session) refuse(what string, err error) {
+	s.c.opts.logger.Error(what, "err", err)
+	s.stopDial()
+	s.end(err)
+}
+
 func (s *session) prepare(ctx context.Context) error {
 	if err := s.awaitAnyLink(ctx); err != nil {
 		return err
@@ -157,10 +167,37 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.c.opts.chroot == "" {
+	return s.makeChroot(ctx)
+}
+
+// makeChroot creates the chroot where it is missing. It looks first: servers check
+// the rights in the parent before they say that a node exists.
+func (s *session) makeChroot(ctx context.Context) error {
+	root := s.c.opts.chroot
+	if root == "" {
 		return nil
 	}
-	return s.makeParents(ctx, s.c.opts.chroot, false)
+	there, err := s.exists(ctx, root)
+	if err != nil || there {
+		return err
+	}
+	err = s.makeParents(ctx, root, false)
+	if errors.Is(err, zk.ErrNoAuth) { // somebody else may have created it, or this server was behind
+		if there, lookErr := s.exists(ctx, root); lookErr == nil && there {
+			return nil
+		}
+	}
+	return err
+}
+
+func (s *session) exists(ctx context.Context, path string) (bool, error) {
+	return call(ctx, s, func(c *zk.Conn) (bool, error) {
+		if _, err := c.Sync(path); err != nil {
+			return false, err
+		}
+		there, _, err := c.Exists(path)
+		return there, err
+	})
 }
 
 // pause waits; false when the session ended meanwhile.

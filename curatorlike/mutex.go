@@ -66,7 +66,7 @@ func (m *Mutex) acquire(ctx context.Context, once bool) (*Hold, error) {
 	h, w, err := m.enter(ctx, ln, owner, once)
 	if err != nil {
 		ln.part()
-		err = fmt.Errorf("acquire %s: %w", m.path, err)
+		err = fmt.Errorf("acquire %s: %w", m.path, m.c.unheard(ctx, err))
 	}
 	m.c.measureAcquire(m.path, start, w, err)
 	return h, err

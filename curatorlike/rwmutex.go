@@ -77,7 +77,7 @@ func (l *side) acquire(ctx context.Context, once bool) (*Hold, error) {
 	start := l.m.c.opts.clock.Now()
 	h, w, err := l.enter(ctx, owner, once)
 	if err != nil {
-		err = fmt.Errorf("acquire %s of %s: %w", map[string]string{readName: "read", writeName: "write"}[l.kind], l.m.path, err)
+		err = fmt.Errorf("acquire %s of %s: %w", map[string]string{readName: "read", writeName: "write"}[l.kind], l.m.path, l.m.c.unheard(ctx, err))
 	}
 	l.m.c.measureAcquire(l.m.path, start, w, err)
 	return h, err

@@ -117,7 +117,7 @@ func (m *Semaphore) acquire(ctx context.Context, n int, once bool) (*Hold, error
 	start := m.c.opts.clock.Now()
 	h, err := m.enter(ctx, n, once)
 	if err != nil {
-		err = fmt.Errorf("acquire %d leases of %s: %w", n, m.path, err)
+		err = fmt.Errorf("acquire %d leases of %s: %w", n, m.path, m.c.unheard(ctx, err))
 	}
 	m.c.measureAcquire(m.path, start, nil, err)
 	return h, err

@@ -24,26 +24,27 @@ type session struct {
 	hosts    *hosts
 	dialCtx  context.Context
 	stopDial context.CancelFunc
-	attempts int // dials since the last handshake; used by the dialing goroutine only
 	calls    sync.WaitGroup
 
-	mu      sync.Mutex
-	id      int64
-	timeout time.Duration
-	usable  bool // credentials and chroot are in place
-	open    bool // go-zookeeper has a session on a socket
-	linked  bool // open, and the leader heard, and not over
-	epoch   int  // how many handshakes succeeded
-	turn    chan struct{}
-	proof   time.Time // send time of the last request that the leader answered
-	over    error
-	closed  bool // the server has confirmed that the session is closed
-	socket  *wire
-	syncing bool
-	grants  map[*grant]struct{}
-	zxids   map[string]int64 // zxid of creates whose caller has not fetched it
-	watches map[string]*nodeWatch
-	sweepAt int
+	mu       sync.Mutex
+	attempts int // dials since the last handshake
+	id       int64
+	timeout  time.Duration
+	usable   bool // credentials and chroot are in place
+	open     bool // go-zookeeper has a session on a socket
+	linked   bool // open, and the leader heard, and not over
+	epoch    int  // how many handshakes succeeded
+	turn     chan struct{}
+	proof    time.Time // send time of the last request that the leader answered
+	over     error
+	closed   bool  // the server has confirmed that the session is closed
+	last     error // why there was no usable session, as last seen
+	socket   *wire
+	syncing  bool
+	grants   map[*grant]struct{}
+	zxids    map[string]int64 // zxid of creates whose caller has not fetched it
+	watches  map[string]*nodeWatch
+	sweepAt  int
 
 	forgotten []*nodeWatch // of nodes that are being deleted
 }
@@ -76,7 +77,8 @@ func openSession(c *Client) (*session, error) {
 }
 
 // event is called by go-zookeeper's goroutine, now and then with its locks
-// held: it takes s.mu and nothing else.
+// held: it takes locks of this package for a few instructions each, under none
+// of which anything of go-zookeeper is called.
 func (s *session) event(e zk.Event) {
 	if e.Type != zk.EventSession {
 		return
@@ -104,7 +106,7 @@ func (s *session) link() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.epoch++
-	s.open = true
+	s.open, s.last = true, nil
 	if s.over != nil {
 		select {
 		case s.relinked <- struct{}{}:
@@ -251,6 +253,24 @@ func (s *session) begin() bool {
 	}
 	s.calls.Add(1)
 	return true
+}
+
+// trouble notes why there is no usable session, for those who wait for one in vain.
+func (s *session) trouble(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = err
+}
+
+// inVain is the error of a context that ended while there was no usable session.
+func (s *session) inVain(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := fmt.Errorf("%w: %w", ErrSuspended, ctxErr(ctx))
+	if s.last != nil {
+		err = fmt.Errorf("%w (%v)", err, s.last)
+	}
+	return err
 }
 
 func ctxErr(ctx context.Context) error {

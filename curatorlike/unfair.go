@@ -48,7 +48,7 @@ func (l *UnfairLock) acquire(ctx context.Context, once bool) (*Hold, error) {
 	start := l.c.opts.clock.Now()
 	h, err := l.enter(ctx, once)
 	if err != nil {
-		err = fmt.Errorf("acquire %s: %w", l.path, err)
+		err = fmt.Errorf("acquire %s: %w", l.path, l.c.unheard(ctx, err))
 	}
 	l.c.measureAcquire(l.path, start, nil, err)
 	return h, err

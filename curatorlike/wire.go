@@ -3,6 +3,8 @@ package curatorlike
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -43,6 +45,7 @@ type wireListener interface {
 	proved(sent time.Time)
 	created(path string, zxid int64)
 	closedSession()
+	trouble(err error)
 }
 
 // sent is a request whose answer is of interest.
@@ -142,18 +145,15 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 }
 
 func (w *wire) nextFrame() error {
+	if !w.open {
+		return w.firstFrame()
+	}
 	head, err := w.r.Peek(4)
 	if err != nil {
 		return err
 	}
 	size := int(int32(binary.BigEndian.Uint32(head)))
-	if !w.open {
-		if head, err = w.r.Peek(20); err != nil {
-			return err
-		}
-		w.noteConnect(head)
-		w.open, w.held = true, w.to.hasWatches()
-	} else if size >= 16 {
+	if size >= 16 {
 		if head, err = w.r.Peek(20); err != nil {
 			return err
 		}
@@ -168,6 +168,30 @@ func (w *wire) nextFrame() error {
 	w.left = 4 + max(size, 0)
 	return nil
 }
+
+// firstFrame reads the whole answer to the connect request, within the limit of a
+// handshake: go-zookeeper has none for its second part.
+func (w *wire) firstFrame() error {
+	head, err := w.r.Peek(20)
+	if err == nil {
+		w.left = 4 + int(int32(binary.BigEndian.Uint32(head)))
+		if w.left < 20 || w.left > w.r.Size() {
+			err = errNoZooKeeper
+		} else {
+			_, err = w.r.Peek(w.left)
+		}
+	}
+	if err != nil {
+		w.left = 0
+		w.to.trouble(fmt.Errorf("no answer to the connect request from %s: %w", w.RemoteAddr(), err))
+		return err
+	}
+	w.noteConnect(head)
+	w.open, w.held = true, w.to.hasWatches()
+	return nil
+}
+
+var errNoZooKeeper = errors.New("this is not ZooKeeper's protocol")
 
 func (w *wire) noteConnect(head []byte) {
 	w.mu.Lock()
@@ -201,6 +225,11 @@ func (w *wire) awaitWatches() bool {
 	w.waited = true
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
+	select { // when both are so, the watches count
+	case <-w.rewatched:
+		return true
+	default:
+	}
 	select {
 	case <-w.rewatched:
 		return true

@@ -19,6 +19,7 @@ func (l silentListener) hasWatches() bool                          { return l.wa
 func (silentListener) proved(time.Time)                            {}
 func (silentListener) created(string, int64)                       {}
 func (silentListener) closedSession()                              {}
+func (silentListener) trouble(error)                               {}
 
 // frameOf is an answer of the server: a length, an xid, a zxid and an error code.
 func frameOf(xid int32, zxid int64) []byte {
