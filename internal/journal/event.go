@@ -51,24 +51,28 @@ type Type string
 
 // What the lab did.
 const (
-	Note   Type = "note"   // a line of narration: Text; when the lab does something to a server, Op (kill, pause, …) and Node: its address
+	Note   Type = "note"   // a line of narration: Text; when the lab does something to a server, Op (kill, pause, …) and Node: its address; Err: it has failed
 	Step   Type = "step"   // a scenario step begins: Text
 	Expect Type = "expect" // an expectation was checked: Text, OK, Err (what was found instead)
 	Joined Type = "joined" // a contestant was asked to join: Who, Lock, Recipe, PID, Timeout (asked), Count (permits)
 	Asked  Type = "asked"  // a contestant was asked to do something: Who, Op (release, quit)
 	Signal Type = "signal" // a signal was sent: Who, PID, Op (SIGKILL, SIGSTOP, SIGCONT)
-	Fault  Type = "fault"  // a network fault was put in place: Who, Op (cut, refuse, blackhole-out, …), Text
+	Fault  Type = "fault"  // a network fault was put in place: Who, Op (refuse, blackhole, delay: until healed; drop-reply, fail-write: the next time; cut, expire: done), Text
 	Healed Type = "healed" // the faults of Who were taken away
 )
 
 // What a process believes, and what became of it.
 const (
 	Started Type = "started" // Who, PID, Timeout (it asks for)
-	Exited  Type = "exited"  // Who, PID, Text ("signal: killed", "exit status 0")
+	Exited  Type = "exited"  // Who, PID, Text ("signal: killed", "exit status 0", or QuitText)
 	Belief  Type = "belief"  // Who, Lock, Belief, and Node, Token, Session where known; Err
 	Work    Type = "work"    // Who has looked whether it holds and works before it writes: Token, Text
 	Write   Type = "write"   // Who wrote to the fenced resource: Token, OK, Text
 )
+
+// QuitText is the Text of an Exited whose process goes on for others in it: Who has
+// ended its session as it was asked to.
+const QuitText = "quit"
 
 // What passed on the wire of one contestant's relay.
 const (
@@ -76,7 +80,7 @@ const (
 	ConnClosed   Type = "conn-closed"   // Who, Op (client, server, lab): who closed first
 	SessionOpen  Type = "session"       // Who, Session, Timeout (negotiated), OK false: refused as expired
 	Request      Type = "request"       // Who, Xid, Op, Node, Watch, Mode; Err where a fault kept it from the server; of a setWatches WatchedBy: child watches set again
-	Reply        Type = "reply"         // Who, Xid, Op, Node, Err, Zxid, Children, Latency
+	Reply        Type = "reply"         // Who, Xid, Op, Node, Err, Zxid, Children, Latency; Text where a fault kept it from the client
 	WatchEvent   Type = "watch-event"   // Who, Node, Op (NodeDeleted, NodeChildrenChanged, …)
 	Ping         Type = "ping"          // Who: a heartbeat went out
 	Pong         Type = "pong"          // Who: its answer came back

@@ -35,7 +35,9 @@ func (f *Folder) applyProcess(e *Event) {
 	case Signal:
 		f.signal(e)
 	case Fault:
-		c.Faults = append(slices.Clip(c.Faults), e.Op)
+		if e.Op != "cut" && e.Op != "expire" { // those are over when they are done
+			c.Faults = append(slices.Clip(c.Faults), e.Op)
+		}
 	case Healed:
 		c.Faults = nil
 	case Belief:

@@ -44,8 +44,9 @@ func (f *Folder) server(s ServerState) {
 	f.servers = next
 }
 
-// serverFault takes what the lab does to a server. A new process is neither killed
-// nor paused; whether it is cut off does not depend on the process.
+// serverFault takes what the lab does to a server, or takes back what has failed. A
+// new process is neither killed nor paused; whether it is cut off does not depend on
+// the process.
 func (f *Folder) serverFault(e *Event) {
 	i := slices.IndexFunc(f.servers, func(s ServerState) bool { return s.Addr == e.Node })
 	if i < 0 || e.Op == "" {
@@ -55,11 +56,11 @@ func (f *Folder) serverFault(e *Event) {
 		"continue": {"pause"}, "restart": {"kill", "pause"}, "rejoin": {"isolate"}}[e.Op]
 	var faults []string
 	for _, old := range f.servers[i].Faults {
-		if !slices.Contains(ends, old) {
+		if e.Err != "" && old != e.Op || e.Err == "" && !slices.Contains(ends, old) {
 			faults = append(faults, old)
 		}
 	}
-	if e.Op == "kill" || e.Op == "pause" || e.Op == "isolate" {
+	if e.Err == "" && (e.Op == "kill" || e.Op == "pause" || e.Op == "isolate") {
 		faults = append(faults, e.Op)
 	}
 	f.servers = slices.Clone(f.servers)

@@ -180,8 +180,40 @@ func TestFold_serverKilledPausedCutOff(t *testing.T) {
 			t.Fatalf("after %s: faults %v, want %v", step.op, got, step.want)
 		}
 	}
+	do("pause")
+	if got := apply(Event{By: Lab, Type: Note, Op: "pause", Node: "a:1", Err: "no such process"}); len(got) > 0 {
+		t.Errorf("a pause that failed is a fault: %v", got)
+	}
 	do("kill")
 	if got := apply(up); !slices.Equal(got, []string{"kill"}) {
 		t.Errorf("a late reading of the mode took the fault away: %v", got)
+	}
+}
+
+// What happens once is a fault until it has happened, and what is done at once is
+// none; only the rest lasts until it is healed.
+func TestFold_faults_lastAsLongAsTheyDo(t *testing.T) {
+	f := NewFolder()
+	for i, step := range []struct {
+		e    Event
+		want []string
+	}{
+		{Event{By: Lab, Type: Fault, Op: "cut"}, nil},
+		{Event{By: Lab, Type: Fault, Op: "expire"}, nil},
+		{Event{By: Lab, Type: Fault, Op: "drop-reply", Text: "of the next create"}, []string{"drop-reply"}},
+		{Event{By: Lab, Type: Fault, Op: "fail-write", Text: "of the next delete"}, []string{"drop-reply", "fail-write"}},
+		{Event{By: Lab, Type: Fault, Op: "delay"}, []string{"drop-reply", "fail-write", "delay"}},
+		{Event{By: Wire, Type: Request, Xid: 1, Op: "create"}, []string{"drop-reply", "fail-write", "delay"}},
+		{Event{By: Wire, Type: Reply, Xid: 1, Op: "create", Text: "cut before it passed"}, []string{"fail-write", "delay"}},
+		{Event{By: Wire, Type: ConnClosed}, []string{"fail-write", "delay"}},
+		{Event{By: Wire, Type: Reply, Xid: 2, Op: "delete"}, []string{"fail-write", "delay"}},
+		{Event{By: Wire, Type: Request, Xid: 3, Op: "delete", Err: "cut before it passed"}, []string{"delay"}},
+		{Event{By: Lab, Type: Healed}, nil},
+	} {
+		step.e.Who = "amber"
+		f.Apply(&step.e)
+		if got := f.State(t0).Contestants[0].Faults; !slices.Equal(got, step.want) {
+			t.Errorf("after event %d %s %s: %v, want %v", i, step.e.Type, step.e.Op, got, step.want)
+		}
 	}
 }

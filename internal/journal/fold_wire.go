@@ -25,6 +25,7 @@ func (f *Folder) applyWire(e *Event) {
 		}
 	case Request:
 		if e.Err != "" {
+			c.met("fail-write")
 			break // a fault kept it from the server
 		}
 		c.Heard = e.At
@@ -33,6 +34,9 @@ func (f *Folder) applyWire(e *Event) {
 			f.deleteAsked(e)
 		}
 	case Reply:
+		if e.Text != "" {
+			c.met("drop-reply")
+		}
 		f.replied(c, e)
 	case WatchEvent:
 		c.Watch = WatchMark{Node: e.Node, At: e.At}
@@ -50,6 +54,13 @@ func (f *Folder) applyWire(e *Event) {
 		}
 	}
 	c.Connected = c.conns > 0
+}
+
+// met takes a fault away that has happened, once.
+func (c *contestant) met(fault string) {
+	if i := slices.Index(c.Faults, fault); i >= 0 {
+		c.Faults = slices.Delete(slices.Clone(c.Faults), i, i+1)
+	}
 }
 
 // ask keeps what a reply will need to know of its request.

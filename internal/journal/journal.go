@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -89,7 +90,7 @@ func New(o Options) *Journal {
 // Of returns a Journal that holds the given events, for replay. They are numbered
 // anew from 1.
 func Of(events []Event) *Journal {
-	j := New(Options{Limit: 1 << 40})
+	j := New(Options{Limit: math.MaxInt})
 	for _, e := range events {
 		j.Append(e)
 	}
@@ -229,30 +230,4 @@ func (j *Journal) Since(seq int64, limit int) (events []Event, missed int64) {
 		}
 	}
 	return events, missed
-}
-
-// Window returns the events with from < At <= to, in the order of the journal, at most
-// limit of them, the newest ones (below 1: all).
-func (j *Journal) Window(from, to time.Time, limit int) []Event {
-	j.mu.Lock()
-	parts := make([][]Event, len(j.chunks))
-	for i, c := range j.chunks {
-		parts[i] = c.events
-	}
-	j.mu.Unlock()
-	var newestFirst []Event
-	for i := len(parts) - 1; i >= 0; i-- {
-		for k := len(parts[i]) - 1; k >= 0; k-- {
-			e := &parts[i][k]
-			if e.At.Before(from.Add(-Disorder)) || limit > 0 && len(newestFirst) >= limit {
-				slices.Reverse(newestFirst)
-				return newestFirst
-			}
-			if e.At.After(from) && !e.At.After(to) {
-				newestFirst = append(newestFirst, *e)
-			}
-		}
-	}
-	slices.Reverse(newestFirst)
-	return newestFirst
 }

@@ -132,13 +132,6 @@ func TestSince_everyPositionAndLimit(t *testing.T) {
 			}
 		}
 	}
-	w := j.Window(t0.Add(5*time.Second), t0.Add(5500*time.Millisecond), 3)
-	if len(w) != 3 || !w[2].At.Equal(t0.Add(5500*time.Millisecond)) || !w[0].At.Before(w[2].At) {
-		t.Errorf("window %v", w)
-	}
-	if all := j.Window(t0.Add(-time.Second), t0.Add(time.Hour), 0); len(all) != 3*chunkWeight {
-		t.Errorf("whole window has %d", len(all))
-	}
 }
 
 func TestNext_endsWithItsContext(t *testing.T) {

@@ -101,9 +101,9 @@ type ContestantState struct {
 	Timeout    time.Duration // negotiated
 	Asked      time.Duration // the timeout it asked for
 	Deadline   time.Time
-	Server     string // the server its session is on
-	Connected  bool   // by the wire
-	Faults     []string
+	Server     string   // the server its session is on
+	Connected  bool     // by the wire
+	Faults     []string // of its network, that still last or have yet to happen
 	Watches    []Watched
 	Heard      time.Time // the last frame from the contestant that the relay passed on
 	Watch      WatchMark // the last watch event sent to it

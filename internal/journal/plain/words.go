@@ -32,6 +32,9 @@ func (p *Printer) one(e *journal.Event, before journal.State) string {
 	case journal.Started:
 		return "process started" + pid(e.PID)
 	case journal.Exited:
+		if e.Text == journal.QuitText {
+			return "has left; its process goes on" + pid(e.PID)
+		}
 		return fmt.Sprintf("process gone%s: %s", pid(e.PID), e.Text)
 	case journal.Belief:
 		if was, known := before.Contestant(e.Who); known && was.Belief == e.Belief && was.Err == e.Err && was.Token == e.Token {
