@@ -2,8 +2,10 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +36,7 @@ type host struct {
 }
 
 // Start starts contestants that are not in line yet, and returns their names in
-// order. When it fails, what it had started is gone again.
+// order. When it fails, it returns the names of those whose processes run already.
 func (l *Lab) Start(ctx context.Context, g Group) ([]string, error) {
 	g, err := l.complete(g)
 	if err != nil {
@@ -51,7 +53,7 @@ func (l *Lab) Start(ctx context.Context, g Group) ([]string, error) {
 		}
 		members, names = append(members, m), append(names, m.who)
 	}
-	size := 1
+	size := 1 // of a process
 	if g.InOneProcess {
 		size = contestant.MaxMembers
 	}
@@ -127,13 +129,20 @@ func (l *Lab) newMember(ctx context.Context, g Group) (*member, error) {
 	nth := len(l.order)
 	l.order = append(l.order, who)
 	l.mu.Unlock()
-	var err error
-	m.relay, err = wiretap.Start(ctx, l.serversFor(nth), wiretap.Options{
+	relay, err := wiretap.Start(ctx, l.serversFor(nth), wiretap.Options{
 		Name: who, OnFrame: func(f wiretap.Frame) { l.onFrame(m, &f) },
 	})
 	if err != nil {
 		l.abandon([]*member{m})
 		return nil, fmt.Errorf("lab: relay for %s: %w", who, err)
+	}
+	l.mu.Lock()
+	m.relay = relay
+	closed := l.closed
+	l.mu.Unlock()
+	if closed { // and Close may not have seen the relay
+		l.abandon([]*member{m})
+		return nil, ErrClosed
 	}
 	return m, nil
 }
@@ -161,6 +170,7 @@ func (l *Lab) abandon(members []*member) {
 	for _, m := range members {
 		m.gone = true
 		delete(l.members, m.who)
+		l.order = slices.DeleteFunc(l.order, func(who string) bool { return who == m.who })
 	}
 }
 
@@ -169,7 +179,6 @@ func (l *Lab) spawn(ctx context.Context, members []*member) error {
 	h := &host{members: members}
 	spec := contestant.Spec{Binary: l.o.Binary, Args: l.o.Args, Env: l.o.Env}
 	for _, m := range members {
-		m.host = h
 		spec.Members = append(spec.Members, contestant.Member{
 			Who: m.who, Servers: m.relay.Addr(), Lock: m.lock, Recipe: m.group.Recipe,
 			Session: m.group.Session, Hold: m.group.Hold, Rounds: m.group.Rounds, Leases: m.group.Permits,
@@ -182,14 +191,30 @@ func (l *Lab) spawn(ctx context.Context, members []*member) error {
 	for _, m := range members {
 		l.j.Append(journal.Event{By: journal.Process, Type: journal.Started, Who: m.who, PID: h.process.Pid(), Timeout: m.group.Session})
 	}
-	l.mu.Lock()
-	l.hosts = append(l.hosts, h)
-	l.mu.Unlock()
-	h.watched.Go(func() { l.await(h) })
+	if !l.move(h) {
+		return errors.Join(ErrClosed, h.process.Close(ctx))
+	}
 	return nil
 }
 
-// await tells of the process's end, and closes the relays of its members.
+// move takes a process in that has been started, and reports false when the lab was
+// closed meanwhile: then nobody but the caller ends it.
+func (l *Lab) move(h *host) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	for _, m := range h.members {
+		m.host = h
+	}
+	l.hosts = append(l.hosts, h)
+	h.watched.Go(func() { l.await(h) })
+	return true
+}
+
+// await tells of the process's end. The relays of its members stay until the lab is
+// closed: what they have passed on is still asked for.
 func (l *Lab) await(h *host) {
 	exit := h.process.Exit()
 	l.stir()
@@ -275,6 +300,6 @@ func (l *Lab) quitted(m *member) {
 	}
 	l.mu.Unlock()
 	if left > 0 {
-		l.leave(m, "quit", time.Time{})
+		l.leave(m, journal.QuitText, time.Time{})
 	}
 }

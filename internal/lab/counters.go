@@ -19,54 +19,63 @@ const lateEvents = time.Second
 
 // readCounters writes what all servers together have fired, read at a moment at
 // which the queues stood still and were written before. Without must, only what
-// changed is written. It reports false when it is to be read again, soon.
-func (o *observer) readCounters(ctx context.Context, must bool) bool {
-	s := o.lab.sessions
+// changed is written. It reports what became of it, and whether changes remain that
+// no reading tells of.
+func (o *observer) readCounters(ctx context.Context, must bool) (reading, bool) {
 	for range readTries {
-		o.readQueues(ctx)
+		must = o.readQueues(ctx) || must
 		start := time.Now()
-		sum, ok := s.counters(ctx)
+		sum, ok := o.counters(ctx)
 		if !ok {
-			return true // no server tells
+			return readUntold, must
 		}
 		if o.readQueues(ctx) {
 			must = true
 			continue
 		}
 		passed := o.lab.passedNow()
-		same := sameWatches(sum.fired, s.fired) && sameEvents(passed, s.passed) && sum.unsure == s.unsure
+		same := sameWatches(sum.fired, o.fired) && sameEvents(passed, o.passed) && sum.unsure == o.unsure
 		if !must && same {
-			return true
+			return readTold, false
 		}
-		if s.shared() && s.awaitsEvents(sum.fired, passed) {
-			return false
+		if o.shared() && o.awaitsEvents(sum.fired, passed) {
+			return readUnsettled, true
 		}
-		s.fired, s.passed, s.unsure, s.ahead = sum.fired, passed, sum.unsure, time.Time{}
-		s.totals.written()
+		o.fired, o.passed, o.unsure, o.ahead = sum.fired, passed, sum.unsure, time.Time{}
+		o.totals.written()
 		o.lab.j.Append(journal.Event{
 			By: journal.Server, Type: journal.Counters, Fired: sum.fired, Passed: slices.Clone(passed),
-			Latency: time.Since(start), Unsure: sum.unsure, Shared: s.shared(),
+			Latency: time.Since(start), Unsure: sum.unsure, Shared: o.shared(),
 		})
-		return true
+		return readTold, false
 	}
-	return false // it never stood still
+	return readUnsettled, true
 }
+
+// reading is what became of a reading of the counters.
+type reading int
+
+const (
+	readTold      reading = iota
+	readUnsettled         // the queues never stood still, or events are on their way: soon again
+	readUntold            // no server tells
+)
 
 // shared reports whether others may use the servers too: then their watches are in
 // the sum, and only the wire tells which are ours.
-func (s *sessions) shared() bool { return s.lab.o.Ensemble.Chroot() != "" }
+func (o *observer) shared() bool { return o.lab.o.Ensemble.Chroot() != "" }
 
 // awaitsEvents reports whether the servers have counted more than has passed the
 // relays since the last reading was written, and the rest may still come.
-func (s *sessions) awaitsEvents(fired map[string]float64, passed []journal.Passed) bool {
-	if s.fired == nil || watchesIn(fired)-watchesIn(s.fired) <= float64(eventsIn(passed)-eventsIn(s.passed)) {
-		s.ahead = time.Time{}
+func (o *observer) awaitsEvents(fired map[string]float64, passed []journal.Passed) bool {
+	if o.fired == nil || watchesIn(fired)-watchesIn(o.fired) <= float64(eventsIn(passed)-eventsIn(o.passed)) {
+		o.ahead = time.Time{}
 		return false
 	}
-	if s.ahead.IsZero() {
-		s.ahead = time.Now()
+	if o.ahead.IsZero() {
+		o.ahead = time.Now()
 	}
-	return time.Since(s.ahead) < lateEvents
+	return time.Since(o.ahead) < lateEvents
 }
 
 // watchCounts are the counters of what a lock costs.
@@ -98,12 +107,12 @@ func sameWatches(a, b map[string]float64) bool {
 }
 
 // counters adds up what the servers have fired.
-func (s *sessions) counters(ctx context.Context) (sum, bool) {
+func (o *observer) counters(ctx context.Context) (sum, bool) {
 	var servers []counting
-	for _, r := range s.readers() {
+	for _, r := range o.lab.sessions.readers() {
 		servers = append(servers, r)
 	}
-	all, ok := s.totals.read(ctx, servers)
-	s.watches.Store(all.watches)
+	all, ok := o.totals.read(ctx, servers)
+	o.lab.sessions.watches.Store(all.watches)
 	return all, ok
 }

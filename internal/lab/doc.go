@@ -15,4 +15,8 @@
 // poll that found the change. A reading of the counters is written only if
 // the queues were the same right before and right after it, and after those; so
 // the growth between two readings belongs to the changes written between them.
+//
+// The queues are read by one session of the lab's own. When the server that this has
+// its connection to falls silent, no queue and no counter is read until the session has
+// moved to another one: for up to 6.7 s, two thirds of its timeout.
 package lab

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"syscall"
 	"testing"
@@ -12,9 +13,9 @@ import (
 	"zklab/internal/zkserver/zktest"
 )
 
-func TestLab_3servers_killLeader_queueAndCountersGoOn(t *testing.T) {
-	e := zktest.Start(t, zkserver.Options{Size: 3})
-	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Session: 6 * time.Second})
+// testKillLeader leaves the ensemble with two servers.
+func testKillLeader(t *testing.T, e *zkserver.Ensemble) {
+	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Session: 6 * time.Second, Lock: "/killed"})
 	must(t, err)
 	t.Cleanup(func() { closeEmpty(t, l) })
 	line(t, l, Group{Count: 3})
@@ -68,13 +69,15 @@ func wantDown(t *testing.T, l *Lab, deed string) {
 	}
 }
 
-// A paused server is down at once, too, and serves again when it goes on.
+// A paused server is down at once, too, and serves again when it goes on. Where it
+// does not, the lab can be closed all the same, in the time that ctrl-C may take.
 func TestLab_1server_pause_isDownAtOnce(t *testing.T) {
 	e := zktest.Start(t, zkserver.Options{})
 	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Throwaway: true})
 	must(t, err)
 	t.Cleanup(func() { must(t, l.Close(context.Background())) })
 	serves := func(s journal.State) bool { return len(s.Servers) == 1 && s.Servers[0].Mode == "standalone" }
+	line(t, l, Group{Count: 2})
 	for range 3 {
 		until(t, l, "it serves", serves)
 		must(t, l.Server(t.Context(), "pause", "1"))
@@ -82,6 +85,43 @@ func TestLab_1server_pause_isDownAtOnce(t *testing.T) {
 		must(t, l.Server(t.Context(), "continue", "1"))
 	}
 	until(t, l, "it serves", serves)
+	must(t, l.Server(t.Context(), "pause", "1"))
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_ = l.Close(ctx) // the contestants cannot end their sessions
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("with its server stopped the lab took %v to close", took)
+	}
+}
+
+// A server that is paused does not hold up what the others are asked.
+func testPausedFollower(t *testing.T, e *zkserver.Ensemble) {
+	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Lock: "/paused"})
+	must(t, err)
+	t.Cleanup(func() { closeEmpty(t, l) })
+	l.cancel()
+	l.tasks.Wait() // the test makes each reading
+	s := l.sessions
+	s.readModes(t.Context())
+	i := slices.IndexFunc(l.j.Latest(time.Now()).Servers, func(one journal.ServerState) bool { return one.Mode == "follower" })
+	if i < 0 {
+		t.Fatalf("no follower: %+v", l.j.Latest(time.Now()).Servers)
+	}
+	must(t, l.Server(t.Context(), "pause", fmt.Sprint(i+1)))
+	start := time.Now()
+	s.readModes(t.Context())
+	s.readSessions(t.Context())
+	s.readWatches(t.Context())
+	took := time.Since(start)
+	must(t, l.Server(t.Context(), "continue", fmt.Sprint(i+1)))
+	if took > time.Second {
+		t.Errorf("with one of three servers paused a round of readings took %v", took)
+	}
+	s.readModes(t.Context())
+	if s.modes.isDeaf(e.Servers()[i].Addr()) {
+		t.Error("the server goes on, and is not asked")
+	}
 }
 
 // An answer that was asked for before a server was killed says nothing of it, and

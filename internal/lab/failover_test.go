@@ -17,6 +17,7 @@ import (
 // again and again while 20 contestants pass a lock on. It tells how long it takes
 // until the next one gets it.
 func TestLab_3servers_20contestants_killLeader_noOverlapNoLostPlace(t *testing.T) {
+	t.Parallel() // the servers are its own
 	rounds := 2
 	if os.Getenv("ZKLAB_LONG") != "" {
 		rounds = 20

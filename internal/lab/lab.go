@@ -25,11 +25,8 @@ var (
 	ErrNoServer = errors.New("no such server")
 )
 
-// Limits of one lab.
-const (
-	MaxContestants = 2000
-	closeLimit     = 10 * time.Second // for Close, when its context has no deadline
-)
+// MaxContestants is how many one lab can have.
+const MaxContestants = 2000
 
 // Options of a Lab. Ensemble and Journal must be given.
 type Options struct {
@@ -70,6 +67,7 @@ type Lab struct {
 	j        *journal.Journal
 	ctx      context.Context // ends with the lab
 	cancel   context.CancelFunc
+	ended    chan struct{}  // closed when Close is done
 	tasks    sync.WaitGroup // everything the lab runs beside contestants
 	observer *observer
 	sessions *sessions
@@ -101,7 +99,7 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 	if o.Lock == "/" || !strings.HasPrefix(o.Lock, "/") || path.Clean(o.Lock) != o.Lock {
 		return nil, fmt.Errorf("lab: lock %q: it must be a path like /locks/demo", o.Lock)
 	}
-	l := &Lab{o: o, j: o.Journal, members: map[string]*member{}, fence: true, largest: map[string]int64{}, passed: map[string]*passed{}}
+	l := &Lab{o: o, j: o.Journal, ended: make(chan struct{}), members: map[string]*member{}, fence: true, largest: map[string]int64{}, passed: map[string]*passed{}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	conn, err := dial(ctx, o.Ensemble.Connect())
 	if err != nil {
@@ -109,8 +107,8 @@ func New(ctx context.Context, o Options) (*Lab, error) {
 		return nil, err
 	}
 	l.sessions = newSessions(l)
-	l.pulse.start = time.Now()
-	l.tasks.Go(func() { l.pulse.run(l.ctx, l.j) })
+	l.pulse.next = time.Now().Add(beatEvery)
+	l.tasks.Go(func() { l.pulse.run(l.ctx, l.tellPause) })
 	l.observer = newObserver(l, conn)
 	l.follow(Group{Lock: o.Lock, Recipe: o.Recipe})
 	l.tasks.Go(func() { l.observer.run(l.ctx) })
@@ -132,135 +130,3 @@ func (l *Lab) Journal() *journal.Journal { return l.j }
 
 // follow has the observer watch over the group's lock from now on.
 func (l *Lab) follow(g Group) { l.observer.follow(l.path(g.Lock), g.Recipe) }
-
-// Names lists the contestants that have not ended, in order of their start.
-func (l *Lab) Names() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var names []string
-	for _, who := range l.order {
-		if m := l.members[who]; m != nil && !m.gone {
-			names = append(names, who)
-		}
-	}
-	return names
-}
-
-// Server does something to a ZooKeeper server: kill, pause, continue, restart,
-// isolate (cut it off from the other servers) or rejoin.
-// which is its number from 1, or "leader". When it returns, the journal says of one
-// that was killed or paused that it is down. One that is cut off finds that out by
-// itself: until then it serves as what it was, and says so.
-func (l *Lab) Server(ctx context.Context, do, which string) error {
-	s, err := l.server(ctx, which)
-	if err != nil {
-		return err
-	}
-	l.stir()
-	l.j.Append(journal.Event{By: journal.Lab, Type: journal.Note, Op: do, Node: s.Addr(), Text: fmt.Sprintf("%s of server %s (%s)", do, which, s.Addr())})
-	l.sessions.modes.begin()
-	switch do {
-	case "kill":
-		l.sessions.modes.take(s, true)
-		err = s.Kill()
-	case "pause":
-		err = s.Pause()
-	case "continue":
-		err = s.Continue()
-	case "restart":
-		l.sessions.modes.take(s, true) // it is killed first when it runs
-		err = s.Restart(ctx)
-		l.sessions.modes.take(s, err != nil)
-	case "isolate":
-		err = s.Isolate(ctx)
-	case "rejoin":
-		err = s.Rejoin(ctx)
-	default:
-		return fmt.Errorf("lab: %q cannot be done to a server", do)
-	}
-	if err != nil {
-		return fmt.Errorf("lab: %s server %s: %w", do, which, err)
-	}
-	if do == "kill" || do == "pause" {
-		l.sessions.modes.down(l.j, s)
-	}
-	return nil
-}
-
-func (l *Lab) server(ctx context.Context, which string) (*zkserver.Server, error) {
-	if which == "leader" {
-		return l.o.Ensemble.Leader(ctx)
-	}
-	servers := l.o.Ensemble.Servers()
-	for _, s := range servers {
-		if fmt.Sprint(s.ID()) == which {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("lab: %w: %q; there are %d", ErrNoServer, which, len(servers))
-}
-
-// Close ends everything that the lab started, and removes the nodes it made
-// (see Options.Throwaway): processes first, then relays, observers and locks. It may be called again.
-func (l *Lab) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
-	defer cancel()
-	l.mu.Lock()
-	first := !l.closed
-	l.closed = true
-	hosts := l.hosts
-	members := make([]*member, 0, len(l.members))
-	for _, m := range l.members {
-		members = append(members, m)
-	}
-	l.mu.Unlock()
-	if !first {
-		return nil
-	}
-	for _, m := range members {
-		m.relay.Heal() // so that sessions can be ended in good order
-	}
-	var errs []error
-	errs = append(errs, each(hosts, func(h *host) error {
-		err := h.process.Close(ctx)
-		h.watched.Wait()
-		return err
-	}))
-	errs = append(errs, each(members, func(m *member) error { return m.relay.Close() }))
-	if !l.o.Throwaway {
-		errs = append(errs, l.observer.clean(ctx))
-	}
-	l.cancel()
-	l.tasks.Wait()
-	l.observer.close()
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("lab: close: %w", err)
-	}
-	return nil
-}
-
-// atOnce bounds what is closed side by side.
-const atOnce = 64
-
-// each does something to all, side by side, and returns what went wrong.
-func each[T any](all []T, do func(T) error) error {
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		errs  []error
-		slots = make(chan struct{}, atOnce)
-	)
-	for _, one := range all {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := do(one); err != nil {
-				mu.Lock()
-				errs = append(errs, err)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}

@@ -71,14 +71,14 @@ func checkWakes(t *testing.T, s journal.State, want func(left int) int) {
 	}
 }
 
-func TestLab_40processes_naive_everyReleaseWakesAll(t *testing.T) {
-	s, lining, draining := herd(t, Group{Count: 40, Recipe: "naive"}, 40)
+func TestLab_20processes_naive_everyReleaseWakesAll(t *testing.T) {
+	s, lining, draining := herd(t, Group{Count: 20, Recipe: "naive"}, 20)
 	t.Logf("lined up in %v, drained in %v, %d events", lining, draining, s.LastSeq)
 	checkWakes(t, s, func(left int) int { return left })
 }
 
 func TestLab_200sessions_mini_everyReleaseWakesOne(t *testing.T) {
-	s, lining, draining := herd(t, Group{Count: 200, Recipe: "mini", InOneProcess: true}, 60)
+	s, lining, draining := herd(t, Group{Count: 200, Recipe: "mini", InOneProcess: true}, 20)
 	t.Logf("lined up in %v, drained in %v, %d events", lining, draining, s.LastSeq)
 	checkWakes(t, s, func(left int) int { return min(left, 1) })
 }

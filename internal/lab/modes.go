@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"syscall"
+	"time"
 
 	"zklab/internal/journal"
 	"zklab/internal/zkserver"
@@ -17,34 +18,81 @@ type modes struct {
 	said  map[string]string // by address: mode, "" when down
 	taken map[string]bool   // by address: killed by the lab, or being so
 	dead  map[string]bool   // by address: said to have died by itself
-	deeds int               // done to servers: a reading begun before one tells of the time before it
+	// By address: paused by the lab; and without an answer, not even a refusal, when it
+	// was last asked.
+	paused, deaf map[string]bool
+
+	deeds int // done to servers: a reading begun before one tells of the time before it
 }
 
 // readModes writes which servers serve, when that changed, and which of them have
 // died without the lab's doing.
 func (s *sessions) readModes(ctx context.Context) {
 	servers := s.lab.o.Ensemble.Servers()
+	before := s.modes.now()
 	refused := 0
-	for _, server := range servers {
-		before := s.modes.now()
-		mode, died := "", ""
-		if !server.Running() {
+	answers := askAll(ctx, servers, s.modes.limit, askMode)
+	if ctx.Err() != nil {
+		return
+	}
+	for i, server := range servers {
+		mode, err, died := answers[i].told, answers[i].err, ""
+		switch {
+		case errors.Is(err, errNotRunning):
 			died = s.modes.untaken(server)
-		} else {
-			var err error
-			mode, err = server.Mode(ctx)
-			if errors.Is(err, syscall.ECONNREFUSED) && !server.Control() {
-				// Of somebody else's servers one may be away; without any, all is over.
-				if refused++; refused == len(servers) {
-					died = "nobody listens there any more"
-				}
+		case errors.Is(err, syscall.ECONNREFUSED) && !server.Control():
+			// Of somebody else's servers one may be away; without any, all is over.
+			if refused++; refused == len(servers) {
+				died = "nobody listens there any more"
 			}
 		}
-		if ctx.Err() != nil {
-			return
-		}
+		s.modes.heard(server, !errors.Is(err, context.DeadlineExceeded))
 		s.modes.write(s.lab.j, server, mode, died, before)
 	}
+}
+
+var errNotRunning = errors.New("the server does not run")
+
+func askMode(s *zkserver.Server, ctx context.Context) (string, error) {
+	if !s.Running() {
+		return "", errNotRunning
+	}
+	return s.Mode(ctx)
+}
+
+// limit is how long a server may take to say its mode: one that the lab has paused
+// is only asked whether somebody else lets it go on.
+func (m *modes) limit(addr string) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.paused[addr] {
+		return deafLimit
+	}
+	return askLimit
+}
+
+// pause notes that the lab has paused a server, or that it is not any more.
+func (m *modes) pause(server *zkserver.Server, paused bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused[server.Addr()] = paused
+	if paused {
+		m.deaf[server.Addr()] = true
+	}
+}
+
+// heard notes whether a server has given any answer when it was asked for its mode.
+func (m *modes) heard(server *zkserver.Server, answered bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deaf[server.Addr()] = !answered
+}
+
+// isDeaf reports whether the server at addr keeps silent, as a paused one does.
+func (m *modes) isDeaf(addr string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.deaf[addr]
 }
 
 // untaken says how a server that does not run has died, "" when the lab killed it.
@@ -117,7 +165,7 @@ func modeEvent(server *zkserver.Server, mode string, by journal.Observer) journa
 }
 
 func newModes() modes {
-	return modes{said: map[string]string{}, taken: map[string]bool{}, dead: map[string]bool{}}
+	return modes{said: map[string]string{}, taken: map[string]bool{}, dead: map[string]bool{}, paused: map[string]bool{}, deaf: map[string]bool{}}
 }
 
 // knowsAll reports whether the server at addr tracks every session: a leader or a

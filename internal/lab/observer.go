@@ -36,6 +36,12 @@ type observer struct {
 	locks []*followed
 
 	known map[string]journal.Node // nodes seen, by path; only those that are there
+
+	totals *totals
+	fired  map[string]float64 // last counters written
+	passed []journal.Passed   // written with them
+	unsure bool               // as they were
+	ahead  time.Time          // since when the servers have counted more than the wire
 }
 
 // followed is a lock that the observer reads.
@@ -49,7 +55,7 @@ type followed struct {
 }
 
 func newObserver(l *Lab, conn *zk.Conn) *observer {
-	return &observer{lab: l, conn: conn, bell: make(chan struct{}, 1), woken: make(chan struct{}, 1), known: map[string]journal.Node{}}
+	return &observer{lab: l, conn: conn, bell: make(chan struct{}, 1), woken: make(chan struct{}, 1), known: map[string]journal.Node{}, totals: newTotals()}
 }
 
 // nudge says that a queue may have changed. It never blocks.
@@ -116,15 +122,18 @@ func (o *observer) run(ctx context.Context) {
 				count.Reset(pollCount)
 			}
 		case <-count.C:
-			if !o.readCounters(ctx, !unread.IsZero()) {
-				if unread.IsZero() {
-					unread = time.Now()
-				}
-				count.Reset(settleCount)
-				continue
+			became, remain := o.readCounters(ctx, !unread.IsZero())
+			switch {
+			case !remain:
+				unread = time.Time{}
+			case unread.IsZero() || became == readUntold:
+				unread = time.Now()
 			}
-			unread = time.Time{}
-			count.Reset(o.lab.rhythm(pollCount, calmCount))
+			if became == readUnsettled {
+				count.Reset(settleCount)
+			} else {
+				count.Reset(o.lab.rhythm(pollCount, calmCount))
+			}
 		}
 	}
 }
@@ -159,7 +168,9 @@ func (o *observer) readQueues(ctx context.Context) (changed bool) {
 			continue
 		}
 		o.lab.j.Append(journal.Event{By: journal.Server, Type: journal.Queue, Lock: f.path, Recipe: rule, Nodes: nodes})
-		o.lab.sessions.left(gone)
+		if len(gone) > 0 { // the sessions of some may have
+			o.lab.sessions.nudge()
+		}
 	}
 	return changed
 }
@@ -213,6 +224,7 @@ func (o *observer) list(ctx context.Context, lock string, kind recipe.Kind) ([]j
 func (o *observer) children(ctx context.Context, folder, prefix string) ([]journal.Node, int64, error) {
 	names, stat, err := o.conn.Children(folder)
 	if errors.Is(err, zk.ErrNoNode) {
+		o.forget(folder, nil) // one that is made anew numbers its children from 0 again
 		return nil, 0, nil
 	}
 	if err != nil {
@@ -244,10 +256,15 @@ func (o *observer) children(ctx context.Context, folder, prefix string) ([]journ
 			return nil, 0, ctx.Err()
 		}
 	}
+	o.forget(folder, seen)
+	return nodes, stat.Pzxid, nil
+}
+
+// forget drops what is known of a folder's children but those seen.
+func (o *observer) forget(folder string, seen map[string]bool) {
 	for full := range o.known {
 		if path.Dir(full) == folder && !seen[full] {
 			delete(o.known, full)
 		}
 	}
-	return nodes, stat.Pzxid, nil
 }

@@ -25,13 +25,6 @@ type sessions struct {
 	member map[string]*zkstat.Reader // by address; only of the goroutine and counters
 	rmu    sync.Mutex                // guards member
 
-	// Of the observer's goroutine.
-	totals *totals
-	fired  map[string]float64 // last counters written
-	passed []journal.Passed   // written with them
-	unsure bool               // as they were
-	ahead  time.Time          // since when the servers have counted more than the wire
-
 	watches atomic.Int64 // all watches at the servers, by the last reading of the counters
 
 	mu    sync.Mutex
@@ -53,7 +46,7 @@ type life struct {
 
 func newSessions(l *Lab) *sessions {
 	return &sessions{
-		lab: l, bell: make(chan struct{}, 1), woken: make(chan struct{}, 1), totals: newTotals(), member: map[string]*zkstat.Reader{},
+		lab: l, bell: make(chan struct{}, 1), woken: make(chan struct{}, 1), member: map[string]*zkstat.Reader{},
 		alive: map[journal.SessionID]*life{}, modes: newModes(),
 	}
 }
@@ -76,6 +69,15 @@ func (s *sessions) readers() []*zkstat.Reader {
 	return rs
 }
 
+// hearing are the readers of the servers that do not only keep silent: what one that
+// is paused would say nobody must wait for.
+func (s *sessions) hearing() []*zkstat.Reader {
+	return slices.DeleteFunc(s.readers(), func(r *zkstat.Reader) bool { return s.modes.isDeaf(r.Addr()) })
+}
+
+// always gives a server the full time for its answer.
+func always(string) time.Duration { return askLimit }
+
 // opened notes a session that the wire showed to be there.
 func (s *sessions) opened(id journal.SessionID, who string, at time.Time) {
 	s.mu.Lock()
@@ -93,13 +95,6 @@ func (s *sessions) closing(id journal.SessionID) {
 	}
 	s.mu.Unlock()
 	s.nudge()
-}
-
-// left is told of nodes that have gone: the sessions of some may have.
-func (s *sessions) left(gone []journal.Node) {
-	if len(gone) > 0 {
-		s.nudge()
-	}
 }
 
 func (s *sessions) nudge() {
@@ -141,14 +136,13 @@ func (s *sessions) readSessions(ctx context.Context) {
 	start := time.Now()
 	found := map[int64]journal.Deadline{}
 	complete := false // a server that knows all sessions has told
-	for _, r := range s.readers() {
-		ctx, cancel := context.WithTimeout(ctx, askLimit)
-		got, err := r.Sessions(ctx)
-		cancel()
-		if err != nil {
+	readers := s.hearing()
+	answers := askAll(ctx, readers, always, (*zkstat.Reader).Sessions)
+	for i, r := range readers {
+		if answers[i].err != nil {
 			continue
 		}
-		for _, one := range got.List {
+		for _, one := range answers[i].told.List {
 			d, known := found[one.ID]
 			if !known || one.Exact {
 				d.Session, d.At = journal.SessionID(one.ID), one.Deadline
@@ -216,18 +210,16 @@ func (s *sessions) writeEnds(found map[int64]journal.Deadline, start time.Time) 
 func (s *sessions) readWatches(ctx context.Context) {
 	byPath := map[string][]journal.SessionID{}
 	ok := false
-	for _, r := range s.readers() {
-		ctx, cancel := context.WithTimeout(ctx, askLimit)
-		w, err := r.DataWatches(ctx)
-		if err == nil {
-			ok = true
-			for path, ids := range w.ByPath {
-				for _, id := range ids {
-					byPath[path] = append(byPath[path], journal.SessionID(id))
-				}
+	for _, a := range askAll(ctx, s.hearing(), always, (*zkstat.Reader).DataWatches) {
+		if a.err != nil {
+			continue
+		}
+		ok = true
+		for path, ids := range a.told.ByPath {
+			for _, id := range ids {
+				byPath[path] = append(byPath[path], journal.SessionID(id))
 			}
 		}
-		cancel()
 	}
 	if !ok {
 		return

@@ -98,17 +98,13 @@ type answer[T any] struct {
 	err  error
 }
 
-// askAll asks all servers side by side.
-func askAll[T any](ctx context.Context, t *totals, servers []counting, ask func(counting, context.Context) (T, error)) []answer[T] {
+// askAll asks all servers side by side, each within its limit.
+func askAll[S interface{ Addr() string }, T any](ctx context.Context, servers []S, limit func(addr string) time.Duration, ask func(S, context.Context) (T, error)) []answer[T] {
 	answers := make([]answer[T], len(servers))
 	var wg sync.WaitGroup
 	for i, s := range servers {
-		limit := askLimit
-		if one := t.servers[s.Addr()]; one != nil && one.silent {
-			limit = deafLimit
-		}
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, limit)
+			ctx, cancel := context.WithTimeout(ctx, limit(s.Addr()))
 			defer cancel()
 			answers[i].told, answers[i].err = ask(s, ctx)
 		})
@@ -118,7 +114,15 @@ func askAll[T any](ctx context.Context, t *totals, servers []counting, ask func(
 }
 
 func (t *totals) ask(ctx context.Context, servers []counting) []answer[zkstat.Monitor] {
-	return askAll(ctx, t, servers, counting.Monitor)
+	return askAll(ctx, servers, t.limit, counting.Monitor)
+}
+
+// limit is how long a server's answer may take.
+func (t *totals) limit(addr string) time.Duration {
+	if one := t.servers[addr]; one != nil && one.silent {
+		return deafLimit
+	}
+	return askLimit
 }
 
 // level waits until every server has done what the furthest of them had done when it
@@ -129,7 +133,7 @@ func (t *totals) level(ctx context.Context, servers []counting) []counting {
 	defer cancel()
 	zxids := make(map[counting]int64, len(servers))
 	furthest := int64(0)
-	for i, a := range askAll(ctx, t, servers, counting.Srvr) {
+	for i, a := range askAll(ctx, servers, t.limit, counting.Srvr) {
 		if a.err != nil {
 			t.lose(servers[i].Addr(), a.err)
 			continue

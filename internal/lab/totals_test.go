@@ -5,6 +5,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"zklab/internal/journal"
@@ -132,11 +133,13 @@ func TestTotals_followerStuck_makesTheSumUnsure(t *testing.T) {
 	of, servers := counted3(t)
 	servers[0].zxid++
 	servers[1].next = servers[0].zxid
-	start := time.Now()
-	wantSum(t, of, servers, 6, true)
-	if took := time.Since(start); took > levelLimit+time.Second {
-		t.Errorf("took %v", took)
-	}
+	synctest.Test(t, func(t *testing.T) { // the limit is two seconds
+		start := time.Now()
+		wantSum(t, of, servers, 6, true)
+		if took := time.Since(start); took > levelLimit+time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
 }
 
 // A new leader says the number its term begins with, its followers only that of the
@@ -151,16 +154,24 @@ func TestTotals_newLeader_nobodyIsBehind(t *testing.T) {
 	}
 }
 
-// Three real servers, the sessions spread over them: many releases one after the
-// other, each given the watches that it fired, on whichever server.
-func TestLab_3servers_everyReleaseIsGivenItsOwn(t *testing.T) {
+// Three real servers, and what is to be so of each kind of trouble.
+func TestLab_3servers(t *testing.T) {
+	t.Parallel() // the servers are its own
 	e := zktest.Start(t, zkserver.Options{Size: 3})
+	t.Run("everyReleaseIsGivenItsOwn", func(t *testing.T) { testOwnWakes(t, e) })
+	t.Run("pausedFollower_holdsNothingUp", func(t *testing.T) { testPausedFollower(t, e) })
+	t.Run("killLeader_queueAndCountersGoOn", func(t *testing.T) { testKillLeader(t, e) })
+}
+
+// testOwnWakes has sessions spread over three servers, and many releases one after
+// the other, each given the watches that it fired, on whichever server.
+func testOwnWakes(t *testing.T, e *zkserver.Ensemble) {
 	for _, recipe := range []string{"mini", "naive"} {
 		t.Run(recipe, func(t *testing.T) {
 			l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Session: 6 * time.Second, Lock: "/" + recipe, Recipe: recipe})
 			must(t, err)
 			t.Cleanup(func() { closeEmpty(t, l) })
-			const n = 40
+			const n = 20
 			line(t, l, Group{Count: n, InOneProcess: true})
 			until(t, l, "all in line are counted", func(s journal.State) bool {
 				q, _ := s.Lock(l.Lock())

@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"zklab/internal/journal"
 )
@@ -39,6 +41,20 @@ func (r *Runner) startedAt(lock string) []string {
 		}
 	}
 	return names
+}
+
+// startedWhere lists the locks at which somebody was started, in words.
+func (r *Runner) startedWhere() string {
+	var locks []string
+	for _, name := range r.started {
+		if !slices.Contains(locks, r.at[name]) {
+			locks = append(locks, r.at[name])
+		}
+	}
+	if len(locks) == 0 {
+		return "no lock yet"
+	}
+	return strings.Join(locks, ", ")
 }
 
 // holders names the first holder of each lock.

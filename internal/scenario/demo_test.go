@@ -32,7 +32,7 @@ func playScript(t *testing.T, script *Script) (string, Summary, error) {
 	if script.Servers > 1 { // what it does to them is nobody else's
 		return playOn(t, zktest.Start(t, zkserver.Options{Size: script.Servers}), script)
 	}
-	return playOn(t, zktest.Need(t), script)
+	return playOn(t, lending.lend(t), script)
 }
 
 func playOn(t *testing.T, e *zkserver.Ensemble, script *Script) (string, Summary, error) {
@@ -50,6 +50,17 @@ func playOn(t *testing.T, e *zkserver.Ensemble, script *Script) (string, Summary
 	if err := l.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
+	text := story(j)
+	t.Cleanup(func() {
+		if t.Failed() || testing.Verbose() {
+			t.Logf("%s\n%v", text, r.Summary())
+		}
+	})
+	return text, r.Summary(), err
+}
+
+// story is what the journal tells, in lines.
+func story(j *journal.Journal) string {
 	events, _ := j.Since(0, 0)
 	p := plain.New(plain.Story)
 	var text strings.Builder
@@ -58,12 +69,7 @@ func playOn(t *testing.T, e *zkserver.Ensemble, script *Script) (string, Summary
 			fmt.Fprintln(&text, line.String(events[0].At))
 		}
 	}
-	t.Cleanup(func() {
-		if t.Failed() || testing.Verbose() {
-			t.Logf("%s\n%v", &text, r.Summary())
-		}
-	})
-	return text.String(), r.Summary(), err
+	return text.String()
 }
 
 // inOrder reports the first of the texts that does not follow the ones before.
@@ -80,11 +86,9 @@ func inOrder(text string, wanted ...string) error {
 
 var seconds = regexp.MustCompile(`\d+\.\d{3} s`)
 
-func TestDemo_kill_mini_showsTheWholeStory(t *testing.T) {
-	text, s, err := play(t, "kill", nil)
-	if err != nil || !s.OK() || s.ExitCode() != 0 {
-		t.Fatalf("%v\n%v", err, s)
-	}
+// wantKillStory checks what the demo kill shows of a contestant that was killed.
+func wantKillStory(t *testing.T, text string, s Summary) {
+	t.Helper()
 	if err := inOrder(text,
 		"SIGKILL to amber (kill -9",
 		"watch fired: NodeDeleted lock-0000000000 -> basil", "ok: victim expired in (T, T+tick]",
@@ -112,53 +116,38 @@ func TestDemo_kill_mini_showsTheWholeStory(t *testing.T) {
 }
 
 func TestDemo_kill_aLockThatWakesAllFails(t *testing.T) {
-	for _, recipe := range []string{"naive", "unfair"} {
-		t.Run(recipe, func(t *testing.T) {
-			_, s, err := play(t, "kill", map[string]string{"recipe": recipe, "waiters": "4"})
-			if !errors.Is(err, ErrExpectation) || s.ExitCode() != 1 || s.Failed != 1 || s.Broken != nil {
-				t.Fatalf("%v\n%v", err, s)
-			}
-			for _, r := range s.Results {
-				if r.OK == (r.Text == "wakes few") {
-					t.Errorf("%+v", r)
-				}
-			}
-		})
+	t.Parallel()
+	_, s, err := play(t, "kill", map[string]string{"recipe": "unfair", "waiters": "4", "session": "1s"})
+	if !errors.Is(err, ErrExpectation) || s.ExitCode() != 1 || s.Failed != 1 || s.Broken != nil {
+		t.Fatalf("%v\n%v", err, s)
+	}
+	for _, r := range s.Results {
+		if r.OK == (r.Text == "wakes few") {
+			t.Errorf("%+v", r)
+		}
 	}
 }
 
-func TestDemo_queue_countsWakes(t *testing.T) {
-	for recipe, want := range map[string][]int{
-		"mini":  {1, 1, 1, 1, 1, 1, 1, 0},
-		"naive": {7, 6, 5, 4, 3, 2, 1, 0},
-	} {
-		t.Run(recipe, func(t *testing.T) {
-			text, s, err := play(t, "queue", map[string]string{"recipe": recipe, "waiters": "8"})
-			if err != nil || !s.OK() {
-				t.Fatalf("%v\n%v", err, s)
-			}
-			var notes []string
-			for i, n := range want {
-				notes = append(notes, fmt.Sprintf("the release of lock-%010d fired %s by the server's counters", i, count(n, "watch", "watches")))
-			}
-			if err := inOrder(text, notes...); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestDemo_zombie_fenceRefusesTheLateWrite(t *testing.T) {
-	_, s, err := play(t, "zombie", nil)
+func TestDemo_queue_5naive_countsWakes(t *testing.T) {
+	t.Parallel()
+	text, s, err := play(t, "queue", map[string]string{"recipe": "naive", "waiters": "5"})
 	if err != nil || !s.OK() {
 		t.Fatalf("%v\n%v", err, s)
+	}
+	var notes []string
+	for i, n := range []int{4, 3, 2, 1, 0} {
+		notes = append(notes, fmt.Sprintf("the release of lock-%010d fired %s by the server's counters", i, count(n, "watch", "watches")))
+	}
+	if err := inOrder(text, notes...); err != nil {
+		t.Error(err)
 	}
 }
 
 // The library's mutex wakes the next in line and one that looks ahead, however
 // many wait: that is few.
 func TestDemo_kill_5mutex_isFew(t *testing.T) {
-	text, s, err := play(t, "kill", map[string]string{"recipe": "mutex", "waiters": "5"})
+	t.Parallel()
+	text, s, err := play(t, "kill", map[string]string{"recipe": "mutex", "waiters": "5", "session": "1s"})
 	if err != nil || !s.OK() {
 		t.Fatalf("%v\n%v", err, s)
 	}
@@ -170,6 +159,7 @@ func TestDemo_kill_5mutex_isFew(t *testing.T) {
 // The negative control: with the naive lock in both lines everything that is
 // expected of the recipe fails, and nothing else.
 func TestDemo_herd_naiveInBothLinesFails(t *testing.T) {
+	t.Parallel()
 	_, s, err := play(t, "herd", map[string]string{"recipe": "naive", "waiters": "5"})
 	if !errors.Is(err, ErrExpectation) || s.ExitCode() != 1 || s.Broken != nil {
 		t.Fatalf("%v\n%v", err, s)

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"time"
 
 	"zklab/internal/journal"
 )
@@ -37,7 +36,7 @@ func (d *deaths) take(e *journal.Event) {
 	switch {
 	case e.Type == journal.Signal && e.Op == "SIGKILL":
 		d.killed[e.PID] = true
-	case e.Type == journal.Exited && e.Text != exitedWell && !d.killed[e.PID]:
+	case e.Type == journal.Exited && e.Text != exitedWell && e.Text != journal.QuitText && !d.killed[e.PID]:
 		died = &DiedError{Who: fmt.Sprintf("%s (pid %d)", e.Who, e.PID), How: e.Text}
 	case e.Type == journal.ServerDown && e.Err != "":
 		died = &DiedError{Server: true, Who: e.Text, How: e.Err}
@@ -47,41 +46,13 @@ func (d *deaths) take(e *journal.Event) {
 	}
 }
 
-// StoodStillError is returned when zklab itself stood still for longer than a
-// session lasts: then sessions have ended that the script had no part in.
-type StoodStillError struct {
-	For     time.Duration
-	Session time.Duration // the shortest one's timeout
-}
-
-func (e *StoodStillError) Error() string {
-	return fmt.Sprintf("zklab itself stood still for %s (stopped by a signal or ctrl-Z, or this machine was too busy), longer than a session of %s lasts: sessions have ended for that alone, so what follows would prove nothing; run it again",
-		secs(e.For), secs(e.Session))
-}
-
-// noSessionSooner is the shortest session of a private server.
-const noSessionSooner = time.Second
-
 // dead is why the script cannot go on, nil when everybody lives who should.
 func (r *Runner) dead() error {
-	if still := r.stage.StoodStill(); still >= noSessionSooner {
-		if shortest := r.shortest(); shortest > 0 && still >= shortest {
-			return &StoodStillError{For: still, Session: shortest}
-		}
+	if err := r.watch.lives.outlasted(r.stage.StoodStill()); err != nil {
+		return err
 	}
 	if r.watch.deaths.err != nil {
 		return r.watch.deaths.err
 	}
 	return nil
-}
-
-// shortest is the shortest session timeout of all contestants, 0 without any.
-func (r *Runner) shortest() time.Duration {
-	shortest := time.Duration(0)
-	for _, c := range r.state().Contestants {
-		if c.Timeout > 0 && (shortest == 0 || c.Timeout < shortest) {
-			shortest = c.Timeout
-		}
-	}
-	return shortest
 }

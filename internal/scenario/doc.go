@@ -40,9 +40,9 @@
 //	write WHO [after D]                 to the resource that the lock protects, after working
 //	                                    for D on what it believed before
 //	fence on, fence off                 whether the resource refuses smaller tokens
-//	kill server S               S: its number from 1, leader, follower (the one with the
-//	                            most sessions of ours), or a name of your own;
-//	                            pause, continue, restart likewise
+//	kill server S, pause server S, continue server S, restart server S
+//	                            S: its number from 1, leader, follower (the one with the
+//	                            most sessions of ours), or a name of your own
 //	isolate server S            cuts it off from the other servers   rejoin server S
 //	let NAME = server S
 //

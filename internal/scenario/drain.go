@@ -35,10 +35,11 @@ func parseDrain(w *words) (doer, error) {
 		}
 	}
 	return func(ctx context.Context, r *Runner) error {
-		if within == 0 {
-			within = r.patience()
+		limit := within
+		if limit == 0 {
+			limit = r.patience()
 		}
-		return r.runOut(ctx, r.lock(at), within)
+		return r.runOut(ctx, r.lock(at), limit)
 	}, w.done()
 }
 
@@ -66,7 +67,7 @@ func (r *Runner) runOut(ctx context.Context, lock string, limit time.Duration) e
 		text := fmt.Sprintf("%d of %d are still in line", d.left, d.line)
 		r.waiting.Store(&text)
 		events, _, err := r.sub.Next(timed)
-		if err != nil {
+		if err != nil || timed.Err() != nil { // also where events never cease
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -9,6 +9,7 @@ import (
 )
 
 func TestDemo_ensemble_3servers_leaderKilled_followerCutOff_noQuorum(t *testing.T) {
+	t.Parallel()
 	script, err := Demo("ensemble", nil)
 	if err != nil {
 		t.Fatal(err)

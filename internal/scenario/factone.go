@@ -62,7 +62,11 @@ var aspects = map[string]aspect{
 	"running":   process(journal.Running),
 	"stopped":   process(journal.Stopped),
 	"dead": func(r *Runner, c journal.ContestantState) finding {
-		if how, gone := r.watch.exited[c.Who]; gone {
+		how, gone := r.watch.exited[c.Who]
+		if how == journal.QuitText {
+			return finding{is: fmt.Sprintf("%s has ended its session, its process (pid %d) goes on for others", c.Who, c.PID)}
+		}
+		if gone {
 			return finding{ok: true, is: fmt.Sprintf("the process of %s (pid %d) is gone: %s", c.Who, c.PID, how)}
 		}
 		return finding{is: fmt.Sprintf("the process of %s (pid %d) is there", c.Who, c.PID)}

@@ -86,7 +86,7 @@ func (v variables) fill(text string) (string, error) {
 		n := nameLength(after)
 		value, known := v[after[:n]]
 		if !known {
-			return "", fmt.Errorf("there is no $%s; known are %s", after[:n], v.names())
+			return "", v.unknown(after[:n])
 		}
 		text = after[n:]
 		var err error
@@ -106,7 +106,11 @@ func (v variables) add(value, text string) (sum, rest string, err error) {
 	var operand string
 	if term[0] == '$' {
 		n := nameLength(term[1:])
-		operand, rest = v[term[1:1+n]], term[1+n:]
+		known := false
+		if operand, known = v[term[1:1+n]]; !known {
+			return "", "", v.unknown(term[1 : 1+n])
+		}
+		rest = term[1+n:]
 	} else {
 		n := 0
 		for n < len(term) && term[n] >= '0' && term[n] <= '9' {
@@ -123,6 +127,10 @@ func (v variables) add(value, text string) (sum, rest string, err error) {
 		b = -b
 	}
 	return strconv.Itoa(a + b), rest, nil
+}
+
+func (v variables) unknown(name string) error {
+	return fmt.Errorf("there is no $%s; known are %s", name, v.names())
 }
 
 func (v variables) names() string {

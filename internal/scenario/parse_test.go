@@ -77,48 +77,51 @@ func TestScript_newcomer(t *testing.T) {
 
 func TestParse_mistakesHaveALineAndSayWhatToWrite(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                   "x:1: the script does nothing",
-		"say a\ndance amber":                 `x:2: unknown statement "dance"`,
-		"cont amber":                         "did you mean: continue WHO",
-		"kill":                               `x:1: "" is no contestant`,
-		"kill server 12":                     "is no server",
-		"kill amber basil":                   `"basil" is too much; write: kill WHO`,
-		"pause amber":                        "pause is for servers",
-		"let x holder":                       "write: let NAME = WHO",
-		"start many":                         `must be a number, not "many"`,
-		"start 0":                            "between 1 and 2000",
-		"start 3 session fast":               `not "fast"`,
-		"start 3 of MINI":                    "is no recipe",
-		"start 3 at":                         "is no name for a lock",
-		"expect wakes few at The-Lock":       "is no name for a lock",
-		"expect queue few":                   "must be a number",
-		"drain all":                          `"all" is too much`,
-		"mark it":                            `"it" is too much`,
-		"start 3 with mini":                  `"with mini" is too much`,
-		"wait amber sleeping":                `"sleeping" says nothing about amber`,
-		"wait queue few":                     "must be a number",
-		"wait queue 3 within soon":           "must be a duration",
-		"expect":                             "the fact is missing",
-		"expect wakes":                       "the fact's number",
-		"release waiter 0":                   "the first waiter is waiter 1",
-		"blackhole amber up":                 "in, out or both",
-		"drop amber create":                  "a word is missing",
-		"drop reply amber":                   "the operation is missing",
-		"repeat 3\nsay a":                    "x:1: repeat without end",
-		"end":                                "end without repeat",
-		"repeat x\nend":                      "repeat takes how many times",
-		"say $nobody":                        "there is no $nobody; known are none",
-		"param n = 3\nsay $n+$m":             "only numbers can be added",
-		"param n 3":                          "param NAME = DEFAULT",
-		"param n = 5 1..3\nsay a":            "it must be from 1 to 3",
-		"param n = 2\nparam n = 2":           "$n is there already",
-		"param n = 2 1..9s":                  "bounds are written MIN..MAX, both a number",
-		"- choice":                           "must follow its predict",
-		"predict what?\n- one\nsay a":        "at least two choices",
-		"predict what?\n- one\n- two\nsay a": "one choice must be marked",
-		"predict what?\n- a *\n- b *\nsay a": "two choices are marked",
-		"predict":                            "needs a question",
-		"step":                               "needs a text",
+		"":                                    "x:1: the script does nothing",
+		"say a\ndance amber":                  `x:2: unknown statement "dance"`,
+		"cont amber":                          "did you mean: continue WHO",
+		"kill":                                `x:1: "" is no contestant`,
+		"kill server 12":                      "is no server",
+		"kill amber basil":                    `"basil" is too much; write: kill WHO`,
+		"pause amber":                         "pause is for servers",
+		"let x holder":                        "write: let NAME = WHO",
+		"start many":                          `must be a number, not "many"`,
+		"start 0":                             "between 1 and 2000",
+		"start 3 session fast":                `not "fast"`,
+		"start 3 of MINI":                     "is no recipe",
+		"start 3 at":                          "is no name for a lock",
+		"expect wakes few at The-Lock":        "is no name for a lock",
+		"expect queue few":                    "must be a number",
+		"drain all":                           `"all" is too much`,
+		"mark it":                             `"it" is too much`,
+		"start 3 with mini":                   `"with mini" is too much`,
+		"wait amber sleeping":                 `"sleeping" says nothing about amber`,
+		"wait queue few":                      "must be a number",
+		"wait queue 3 within soon":            "must be a duration",
+		"expect":                              "the fact is missing",
+		"expect wakes":                        "the fact's number",
+		"release waiter 0":                    "the first waiter is waiter 1",
+		"blackhole amber up":                  "in, out or both",
+		"drop amber create":                   "a word is missing",
+		"drop reply amber":                    "the operation is missing",
+		"repeat 3\nsay a":                     "x:1: repeat without end",
+		"end":                                 "end without repeat",
+		"repeat x\nend":                       "repeat takes how many times",
+		"say $nobody":                         "there is no $nobody; known are none",
+		"param n = 3\nsay $n+$m":              "there is no $m",
+		"param n = 3\nparam m = a\nsay $n+$m": "only numbers can be added",
+		"let holder = next":                   `"holder" means somebody by itself`,
+		"let leader = server 2":               `"leader" means somebody by itself`,
+		"param n 3":                           "param NAME = DEFAULT",
+		"param n = 5 1..3\nsay a":             "it must be from 1 to 3",
+		"param n = 2\nparam n = 2":            "$n is there already",
+		"param n = 2 1..9s":                   "bounds are written MIN..MAX, both a number",
+		"- choice":                            "must follow its predict",
+		"predict what?\n- one\nsay a":         "at least two choices",
+		"predict what?\n- one\n- two\nsay a":  "one choice must be marked",
+		"predict what?\n- a *\n- b *\nsay a":  "two choices are marked",
+		"predict":                             "needs a question",
+		"step":                                "needs a text",
 		"repeat 9999\nrepeat 99\nsay a\nend\nend":                                   "more than 20000 statements",
 		"repeat 1\nrepeat 1\nrepeat 1\nrepeat 1\nrepeat 1\nend\nend\nend\nend\nend": "more than 4 repeats",
 	} {
@@ -152,38 +155,4 @@ func TestDemo_parametersAreChecked(t *testing.T) {
 	if err != nil || len(s.Steps) != 22 {
 		t.Errorf("%v", err)
 	}
-}
-
-func TestBlocks(t *testing.T) {
-	got := Blocks("# Title\n\n```lab\nsay a\nsay b\n```\ntext\n```go\nx\n```\n````lab\nsay c\n```\nsay d\n````\n```lab\nopen")
-	if len(got) != 3 || got[0].Line != 4 || got[0].Text != "say a\nsay b\n" || got[1].Text != "say c\n```\nsay d\n" || got[2].Text != "open\n" {
-		t.Errorf("%+v", got)
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	for _, name := range Demos() {
-		text, _ := demos.ReadFile("demos/" + name + ".lab")
-		f.Add(string(text), "waiters", "3")
-	}
-	f.Add("repeat 3\nlet a = waiter 2\nend\npredict x\n- a\n- b *", "a", "b")
-	f.Add("param a = 1 0..9\nsay $a+1-$a$", "a", "2")
-	f.Fuzz(func(t *testing.T, text, key, value string) {
-		start := time.Now()
-		s, err := Parse("f", text, map[string]string{key: value})
-		if time.Since(start) > 5*time.Second {
-			t.Fatalf("parsing took %v", time.Since(start))
-		}
-		if err == nil && len(s.Steps) == 0 {
-			t.Fatal("a script of nothing was taken")
-		}
-		var all Errors
-		if errors.As(err, &all) {
-			for _, one := range all {
-				if one.Line < 1 || one.Line > strings.Count(text, "\n")+1 {
-					t.Fatalf("line %d of %q", one.Line, text)
-				}
-			}
-		}
-	})
 }

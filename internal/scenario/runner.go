@@ -63,7 +63,7 @@ func NewRunner(s *Script, stage Stage, j *journal.Journal) *Runner {
 	return &Runner{
 		script: s, stage: stage, j: j, sub: j.Subscribe(0), fold: journal.NewFolder(),
 		at: map[string]string{}, drained: map[string]drained{}, names: map[string]string{}, servers: map[string]int{},
-		watch: watch{held: newHeld(), signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, deaths: deaths{killed: map[int]bool{}}},
+		watch: watch{held: newHeld(), signalled: map[string]time.Time{}, exited: map[string]string{}, works: map[string]int{}, deaths: deaths{killed: map[int]bool{}}, lives: lives{}, pace: newPace()},
 	}
 }
 
@@ -182,6 +182,8 @@ func (r *Runner) result(f finding, text string) {
 type watch struct {
 	held      held
 	deaths    deaths
+	lives     lives
+	pace      pace
 	signalled map[string]time.Time
 	exited    map[string]string // how
 	works     map[string]int    // how often it began to work for a write
@@ -195,6 +197,8 @@ func (r *Runner) take(e *journal.Event) bool {
 	r.last = e.At
 	r.watch.held.take(e)
 	r.watch.deaths.take(e)
+	r.watch.lives.take(e)
+	r.watch.pace.take(e)
 	switch e.Type {
 	case journal.WatchEvent:
 		r.watch.lastFired = e.At

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ type actor struct {
 	done  []string
 	line  []string
 	fail  error
-	still time.Duration
+	still []lab.Pause
 	slow  time.Duration // until a release shows
 	names []string      // of those started, in order
 }
@@ -85,7 +86,7 @@ func (a *actor) Continue(_ context.Context, who string) error { return a.did("co
 func (a *actor) Heal(_ context.Context, who string) error     { return a.did("heal %s", who) }
 func (a *actor) Expire(_ context.Context, who string) error   { return a.did("expire %s", who) }
 func (a *actor) Fence(on bool)                                { _ = a.did("fence %v", on) }
-func (a *actor) StoodStill() time.Duration                    { return a.still }
+func (a *actor) StoodStill() []lab.Pause                      { return a.still }
 func (a *actor) Tick() time.Duration                          { return 500 * time.Millisecond }
 func (a *actor) Lock() string                                 { return "/l" }
 
@@ -243,13 +244,17 @@ func TestRunner_whatDoesNotComeInTimeEndsTheScript(t *testing.T) {
 
 func TestRunner_mistakesOfTheMoment(t *testing.T) {
 	for text, want := range map[string]string{
-		"kill holder":                         "there is no holder",
-		"start 2\nkill zinc":                  `there is no contestant "zinc"; there are amber, basil`,
-		"start 1\njoin all\nkill next":        "there is no next: 0 of ours wait",
-		"start 2\nlet x = all":                "all must be one contestant, it is 2",
-		"start 1\njoin all\nkill waiter 3":    "there is no waiter 3",
-		"start 2\nrelease last":               "there is no last",
-		"start 2\njoin all\nlet a = waiter 2": "there is no waiter 2: 1 of ours wait",
+		"kill holder":                                  "there is no holder",
+		"start 2\nkill zinc":                           `there is no contestant "zinc"; there are amber, basil`,
+		"start 1\njoin all\nkill next":                 "there is no next: 0 of ours wait",
+		"start 2\nlet x = all":                         "all must be one contestant, it is 2",
+		"start 1\njoin all\nkill waiter 3":             "there is no waiter 3",
+		"start 2\nrelease last":                        "there is no last",
+		"start 2\njoin all\nlet a = waiter 2":          "there is no waiter 2: 1 of ours wait",
+		"kill all":                                     "there is nobody at /l; contestants were started at no lock yet",
+		"start 1\nkill all at herdd":                   "there is nobody at /herdd; contestants were started at /l",
+		"start 1\nrelease holders":                     "there are no holders",
+		"start 1\nwait all at herdd holds within 20ms": "there is nobody at /herdd",
 	} {
 		r, _ := rehearse(t, text)
 		err := r.Run(t.Context())
@@ -457,6 +462,8 @@ func TestRunner_deathThatNobodyOrdered_endsTheScript(t *testing.T) {
 	kill := journal.Event{By: journal.Lab, Type: journal.Signal, Who: "basil", PID: 7, Op: "SIGKILL"} // of the same process
 	well := exit
 	well.Text = exitedWell
+	left := exit
+	left.Text = journal.QuitText
 	down := journal.Event{By: journal.Server, Type: journal.ServerDown, Text: "s:1"}
 	dead := down
 	dead.Err = "signal: killed"
@@ -467,6 +474,7 @@ func TestRunner_deathThatNobodyOrdered_endsTheScript(t *testing.T) {
 		"killed from outside": {[]journal.Event{exit}, &DiedError{Who: "amber (pid 7)", How: "signal: killed"}},
 		"killed by the lab":   {[]journal.Event{kill, exit}, nil},
 		"went as asked":       {[]journal.Event{well}, nil},
+		"left its process":    {[]journal.Event{left}, nil},
 		"server killed":       {[]journal.Event{down, dead}, &DiedError{Server: true, Who: "s:1", How: "signal: killed"}},
 		"server taken down":   {[]journal.Event{down}, nil},
 	} {
@@ -490,20 +498,63 @@ func TestRunner_deathThatNobodyOrdered_endsTheScript(t *testing.T) {
 	}
 }
 
-// A stage that stood still for longer than a session lasts proves nothing: that ends
-// the script, and is no expectation that failed.
+// A stage that stood still for longer than a session lasts that there was proves
+// nothing: that ends the script, and is no expectation that failed. A pause before
+// anybody had a session, or after the last one's end, or in which one began, does not.
 func TestRunner_stageStoodStill_endsTheScript(t *testing.T) {
-	for _, c := range []struct {
-		still time.Duration
-		ends  bool
-	}{{999 * time.Millisecond, false}, {time.Second, true}} {
+	start := time.Now().Add(-time.Hour)
+	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	for name, c := range map[string]struct {
+		from, to float64
+		ends     bool
+	}{
+		"too short":            {11, 12.999, false},
+		"as long as it lasts":  {11, 13, true},
+		"forgotten by nobody":  {11, 15, true},
+		"before the session":   {1, 9, false},
+		"it began meanwhile":   {5, 11.5, false},
+		"it began long before": {5, 12.5, true},
+		"it ended meanwhile":   {29, 40, false},
+		"after its end":        {31, 60, false},
+	} {
 		r, a := rehearse(t, "start 1\njoin all\nwait amber holds\nexpect overlap 1\n")
-		a.j.Append(journal.Event{By: journal.Wire, Type: journal.SessionOpen, Who: "amber", Session: 'a', Timeout: time.Second, OK: true})
-		a.still = c.still
+		a.j.Append(journal.Event{At: at(10), By: journal.Wire, Type: journal.SessionOpen, Who: "basil", Session: 'b', Timeout: 2 * time.Second, OK: true})
+		a.j.Append(journal.Event{At: at(20), By: journal.Wire, Type: journal.SessionOpen, Who: "basil", Session: 'b', Timeout: 2 * time.Second, OK: true})
+		a.j.Append(journal.Event{At: at(30), By: journal.Server, Type: journal.SessionEnded, Who: "basil", Session: 'b', Op: "closed"})
+		a.still = []lab.Pause{{From: at(c.from), To: at(c.to)}}
 		err := r.Run(t.Context())
 		var still *StoodStillError
 		if errors.As(err, &still) != c.ends || c.ends == errors.Is(err, ErrExpectation) {
-			t.Errorf("stood still for %v: %v", c.still, err)
+			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// An end of time is one also while events come without end, and so is a key.
+func TestRunner_endlessEvents_doNotPutOffTheEnd(t *testing.T) {
+	for _, text := range []string{"wait amber released within 50ms", "drain within 50ms"} {
+		r, a := rehearse(t, "start 1\njoin all\n"+text+"\n")
+		a.slow = time.Hour
+		stop := make(chan struct{})
+		var flood sync.WaitGroup
+		flood.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					a.j.Append(journal.Event{By: journal.Lab, Type: journal.Note})
+				}
+			}
+		})
+		done := make(chan error, 1)
+		go func() { done <- r.Run(t.Context()) }()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: events put off its end", text)
+		}
+		close(stop)
+		flood.Wait()
 	}
 }

@@ -28,14 +28,14 @@ type Stage interface {
 	// on or off.
 	Write(ctx context.Context, who, text string, work time.Duration) error
 	Fence(on bool)
-	// Server does something to a ZooKeeper server: kill, pause, continue,
-	// restart; which is a number from 1, or "leader".
+	// Server does something to a ZooKeeper server: kill, pause, continue, restart,
+	// isolate, rejoin; which is a number from 1, or "leader".
 	Server(ctx context.Context, do, which string) error
 	// Tick is the servers' tick; 0 when it is not known.
 	Tick() time.Duration
-	// StoodStill is the longest time that the stage itself stood still so far, and
-	// every contestant's network with it.
-	StoodStill() time.Duration
+	// StoodStill tells when the stage itself stood still for a second or longer, and
+	// every contestant's network with it, oldest first.
+	StoodStill() []lab.Pause
 	// Lock is the path that contestants queue up at.
 	Lock() string
 }

@@ -102,6 +102,9 @@ func parseLet(w *words) (doer, error) {
 	if !isName(name) || w.next() != "=" {
 		return nil, w.wrong("let remembers a contestant by a name of your own")
 	}
+	if isReserved(name) {
+		return nil, w.wrong(fmt.Sprintf("%q means somebody by itself already", name))
+	}
 	if w.take("server") {
 		return parseLetServer(name, w)
 	}

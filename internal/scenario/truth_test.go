@@ -18,7 +18,6 @@ import (
 	"zklab/internal/journal"
 	"zklab/internal/lab"
 	"zklab/internal/recipe"
-	"zklab/internal/zkserver/zktest"
 )
 
 // witness reads the server by means of its own: a session that the lab knows
@@ -172,22 +171,28 @@ const (
 // watches, the number of child watches, the counters; and what the wakes of a step
 // say with what the counters grew by.
 func TestDemos_everyNumberIsTheServers(t *testing.T) {
+	t.Parallel()
 	for _, name := range Demos() {
 		if name == "ensemble" {
 			continue // has servers of its own, and a test of its own
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			script, err := Demo(name, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			testTruth(t, script)
+			text, s := testTruth(t, script)
+			if name == "kill" {
+				wantKillStory(t, text, s)
+			}
 		})
 	}
 }
 
-func testTruth(t *testing.T, script *Script) {
-	e := zktest.Need(t)
+// testTruth returns the story that the journal tells, and what came of it.
+func testTruth(t *testing.T, script *Script) (string, Summary) {
+	e := lending.lend(t)
 	w := newWitness(t, e.Servers()[0].Addr())
 	j := journal.New(journal.Options{})
 	l, err := lab.New(t.Context(), lab.Options{Ensemble: e, Journal: j, Lock: "/truth/demo"})
@@ -230,6 +235,7 @@ func testTruth(t *testing.T, script *Script) {
 	if counts := []string{"herd", "kill", "queue", "rw"}; told == 0 && slices.Contains(counts, path.Base(t.Name())) {
 		t.Error("no step had releases whose watches could be told")
 	}
+	return story(j), r.Summary()
 }
 
 // agree waits until the newest state and the witness say the same. Readings come

@@ -86,7 +86,7 @@ func (r *Runner) until(ctx context.Context, f fact, limit time.Duration, enough 
 		}
 		r.waitsFor(f, found)
 		events, _, err := r.sub.Next(timed)
-		if err != nil {
+		if err != nil || timed.Err() != nil { // also where events never cease
 			if ctx.Err() != nil {
 				return found, context.Cause(ctx)
 			}
@@ -116,8 +116,9 @@ func (r *Runner) waitsFor(f fact, found finding) {
 	r.waiting.Store(&text)
 }
 
-// heldFor waits until the contestant has held for d by its own belief. It is
-// the work that a holder does, not a wait for something to happen.
+// heldFor waits until what the contestant believes now (that it holds, when it is to
+// release) is d old. It is the work that a holder does, not a wait for something to
+// happen.
 func (r *Runner) heldFor(ctx context.Context, name string, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -136,7 +137,7 @@ func (r *Runner) heldFor(ctx context.Context, name string, d time.Duration) erro
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case err != nil:
+		case err != nil || timed.Err() != nil:
 			return nil
 		}
 	}

@@ -96,6 +96,15 @@ func (w *words) who() (who, error) {
 	return who{}, w.wrong(fmt.Sprintf("%q is no contestant: a name, holder, holders, next, last, waiter N, newest, guest S, all", text))
 }
 
+// isReserved reports whether a word means somebody, or a server, by itself.
+func isReserved(word string) bool {
+	switch word {
+	case "holder", "holders", "next", "last", "waiter", "all", "newest", "guest", "server", "leader", "follower":
+		return true
+	}
+	return false
+}
+
 // resolve finds the contestants meant, by the server's queue of the moment.
 func (w who) resolve(r *Runner) ([]string, error) {
 	state := r.state()
@@ -113,9 +122,15 @@ func (w who) resolve(r *Runner) ([]string, error) {
 		}
 		return nil, fmt.Errorf("there is no newest: nobody was started")
 	case "all":
-		return r.startedAt(path), nil
+		if all := r.startedAt(path); len(all) > 0 {
+			return all, nil
+		}
+		return nil, fmt.Errorf("there is nobody at %s; contestants were started at %s", path, r.startedWhere())
 	case "holders":
-		return holders(state), nil
+		if all := holders(state); len(all) > 0 {
+			return all, nil
+		}
+		return nil, fmt.Errorf("there are no holders: nobody of ours holds by the server")
 	case "holder":
 		for _, p := range line {
 			if p.Holds {
