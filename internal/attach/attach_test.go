@@ -245,7 +245,85 @@ func TestRead_5000children_ofOneDirectory(t *testing.T) {
 		t.Errorf("watches went from %d to %d: attaching must set none", before.Watches, after.Watches)
 	}
 	tries := readInShortGoes(t, attach.Options{Servers: e.Connect(), Path: p}, first/6)
-	t.Logf("read in %d goes of %v", tries, first/6)
+	last, err := reader.Monitor(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := last.Counters()["zk_packets_received"] - after.Counters()["zk_packets_received"]
+	t.Logf("read in %d goes of %v, with %v packets", tries, first/6, got)
+	// Each go may leave the 32 behind that were under way, and asks for the list.
+	if most := float64(5000 + tries*(32+10) + 20); got > most {
+		t.Errorf("%d goes cost the server %v packets, want at most %v: what there was no time for was asked all the same", tries, got, most)
+	}
+}
+
+// TestRead_childrenNotReadable: their names are known and nothing else, and that is
+// what is shown. They are not asked for again.
+func TestRead_childrenNotReadable(t *testing.T) {
+	e := zktest.Need(t)
+	c := client(t, e)
+	p := folder(t, c, e)
+	if err := c.AddAuth("digest", []byte("ann:pw")); err != nil {
+		t.Fatal(err)
+	}
+	secret := func() string {
+		made, err := c.Create(p+"/lock-", []byte("secret"), inLine, zk.AuthACL(zk.PermAll))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	create(t, c, p+"/lock-", inLine)
+	second := secret()
+	for range 50 {
+		secret()
+	}
+	w, err := attach.Open(t.Context(), attach.Options{Servers: e.Connect(), Path: p, Words: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	first := mustRead(t, w)
+	if got := first.Places[1]; !got.Denied || got.Observed || got.WaitsFor != first.Places[0].Node || len(first.Warnings) > 0 {
+		t.Errorf("read as %+v, warnings %q", got, first.Warnings)
+	}
+	again := mustRead(t, w)
+	if cost := again.Cost.Since(first.Cost); cost.Requests > 2 { // the list and the holder
+		t.Errorf("the next reading cost %v", cost)
+	}
+	if lines := attach.Changes(first, again); len(lines) > 0 {
+		t.Errorf("changes of what did not change: %q", lines)
+	}
+	if err := c.Delete(second, -1); err != nil {
+		t.Fatal(err)
+	}
+	third := mustRead(t, w)
+	if lines := attach.Changes(again, third); len(lines) != 1 || lines[0] != path.Base(second)+" (not readable) is gone" {
+		t.Errorf("changes %q, want the one that is gone", lines)
+	}
+	for _, text := range []string{third.Text(), string(third.JSON())} {
+		for _, nonsense := range []string{"0xffffffffffffffff", "0x0", "2562047h", "0001-01-01"} {
+			if strings.Contains(text, nonsense) {
+				t.Errorf("%s in %s", nonsense, text)
+			}
+		}
+		if !strings.Contains(text, "--auth") {
+			t.Errorf("it does not say what helps: %s", text)
+		}
+	}
+	with := read(t, attach.Options{Servers: e.Connect(), Path: p, Auth: []attach.Auth{{Scheme: "digest", Credential: "ann:pw"}}})
+	if got := with.Places[1]; got.Denied || got.Session != c.SessionID() || got.Data != "secret" {
+		t.Errorf("with credentials it is read as %+v", got)
+	}
+}
+
+func mustRead(t *testing.T, w *attach.Watcher) attach.Reading {
+	t.Helper()
+	r, err := w.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // readInShortGoes reads with too little time for all of it, and returns after how

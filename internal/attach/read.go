@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -99,6 +100,10 @@ func (w *Watcher) lock(ctx context.Context, kind recipe.Kind, names []string) (R
 			continue
 		}
 		turn <- struct{}{}
+		if errs[i] = ctx.Err(); errs[i] != nil {
+			<-turn
+			continue // the next reading goes on from here
+		}
 		w.asked++
 		wg.Go(func() {
 			defer func() { <-turn }()
@@ -113,7 +118,9 @@ func (w *Watcher) lock(ctx context.Context, kind recipe.Kind, names []string) (R
 		switch {
 		case errors.Is(errs[i], zk.ErrNoNode): // gone since the list was made
 		case errors.Is(errs[i], zk.ErrNoAuth): // listed, but its owner is not ours to know
-			there = append(there, node{name: names[i], owner: -1})
+			n = node{name: names[i], denied: true}
+			known[path.Join(w.path, names[i])] = n
+			there = append(there, n)
 		case errs[i] != nil:
 			failed = fmt.Errorf("reading %s: %w", path.Join(w.path, names[i]), errs[i])
 		default:
@@ -216,33 +223,29 @@ func (w *Watcher) summary(ctx context.Context, name string, own node, names []st
 	return s, true
 }
 
-// readWords asks every server for its sessions and watches, when the last
+// readWords asks all servers at once for its sessions and watches, when the last
 // answer is old enough. What a server does not allow becomes a note.
 func (w *Watcher) readWords(ctx context.Context) {
 	if !w.wordsAt.IsZero() && w.o.Now().Sub(w.wordsAt) < w.o.Words {
 		return
 	}
 	w.wordsAt = w.o.Now()
-	sv := server{sessions: map[int64]session{}, watches: map[int64][]string{}, watchesOK: true}
-	noted := map[string]bool{}
-	note := func(text string) {
-		if !noted[text] {
-			noted[text] = true
-			sv.notes = append(sv.notes, text)
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, allWords)
 	defer cancel()
-	for _, r := range w.readers {
-		sv.ask(ctx, r, note)
+	told := make([]server, len(w.readers))
+	var all sync.WaitGroup
+	for i, r := range w.readers {
+		all.Go(func() { told[i] = ask(ctx, r) })
 	}
-	w.words = sv
+	all.Wait()
+	w.words = together(told)
 }
 
-// ask adds what one server tells.
-func (sv *server) ask(ctx context.Context, r *zkstat.Reader, note func(string)) {
+// ask returns what one server tells.
+func ask(ctx context.Context, r *zkstat.Reader) server {
 	ctx, cancel := context.WithTimeout(ctx, oneServer)
 	defer cancel()
+	sv := server{sessions: map[int64]session{}, watches: map[int64][]string{}, watchesOK: true}
 	if c, err := r.Connections(ctx); err == nil {
 		for _, one := range c.List {
 			if one.Session != 0 {
@@ -250,19 +253,39 @@ func (sv *server) ask(ctx context.Context, r *zkstat.Reader, note func(string)) 
 			}
 		}
 	} else {
-		note(missing("hosts and session timeouts", r.Addr(), err))
+		sv.notes = append(sv.notes, missing("hosts and session timeouts", r.Addr(), err))
 	}
 	d, err := r.DataWatches(ctx)
 	if err != nil {
 		sv.watchesOK = false
-		note(missing("who watches whom; it is inferred from the names", r.Addr(), err))
-		return
+		sv.notes = append(sv.notes, missing("who watches whom; it is inferred from the names", r.Addr(), err))
+		return sv
 	}
 	for p, ids := range d.ByPath {
 		for _, id := range ids {
 			sv.watches[id] = append(sv.watches[id], p)
 		}
 	}
+	return sv
+}
+
+// together is what all servers tell. A session's watches are at the server it is
+// connected to.
+func together(told []server) server {
+	all := server{sessions: map[int64]session{}, watches: map[int64][]string{}, watchesOK: true}
+	for _, sv := range told {
+		maps.Copy(all.sessions, sv.sessions)
+		for id, paths := range sv.watches {
+			all.watches[id] = append(all.watches[id], paths...)
+		}
+		all.watchesOK = all.watchesOK && sv.watchesOK
+		for _, n := range sv.notes {
+			if !slices.Contains(all.notes, n) {
+				all.notes = append(all.notes, n)
+			}
+		}
+	}
+	return all
 }
 
 func missing(what, addr string, err error) string {

@@ -70,12 +70,15 @@ type Place struct {
 	// server lists them; nil with Observed false when the server would not say.
 	Watches  []string
 	Observed bool
-	Session  int64
-	Token    int64 // czxid: the fencing token
-	Since    time.Time
-	Host     string        // address of its connection; empty when not known
-	Timeout  time.Duration // negotiated; 0 when not known
-	Data     string        // of the node, at most MaxData bytes
+	// Denied says that the node may be listed and not read: Session, Token, Since
+	// and what follows are not known then.
+	Denied  bool
+	Session int64
+	Token   int64 // czxid: the fencing token
+	Since   time.Time
+	Host    string        // address of its connection; empty when not known
+	Timeout time.Duration // negotiated; 0 when not known
+	Data    string        // of the node, at most MaxData bytes
 }
 
 // Summary is one lock in a folder of locks.
@@ -96,6 +99,7 @@ type node struct {
 	czxid   int64
 	created time.Time
 	data    string
+	denied  bool // by its ACL: only the name is known
 }
 
 // session is what the servers told about a session.
@@ -126,7 +130,7 @@ func standings(at time.Time, path string, kind recipe.Kind, permits int, nodes [
 	for _, s := range in {
 		n := byName[s.Name]
 		p := Place{Node: s.Name, Seq: s.Seq, Intent: s.Intent, Family: s.Family, Holds: s.Holds, WaitsFor: s.WaitsFor,
-			Session: n.owner, Token: n.czxid, Since: n.created, Data: n.data, Observed: sv.watchesOK,
+			Session: n.owner, Token: n.czxid, Since: n.created, Data: n.data, Denied: n.denied, Observed: sv.watchesOK && !n.denied,
 			Host: sv.sessions[n.owner].host, Timeout: sv.sessions[n.owner].timeout}
 		for _, w := range sv.watches[n.owner] {
 			if rel, ok := strings.CutPrefix(w, path+"/"); ok {
@@ -137,7 +141,21 @@ func standings(at time.Time, path string, kind recipe.Kind, permits int, nodes [
 		r.Places = append(r.Places, p)
 	}
 	r.Warnings = warnings(names, r)
+	if n := denied(r.Places); n > 0 {
+		r.Notes = append(slices.Clone(r.Notes), fmt.Sprintf("Not known: session, token, age and data of %d in line; the ACLs of their nodes do not let these credentials read them. Give others with --auth digest:user:password.", n))
+	}
 	return r
+}
+
+// denied is how many places are not ours to read.
+func denied(places []Place) int {
+	n := 0
+	for _, p := range places {
+		if p.Denied {
+			n++
+		}
+	}
+	return n
 }
 
 // warnings are what a person looking at a stuck lock should know first.
@@ -148,7 +166,7 @@ func warnings(names []string, r Reading) []string {
 			families(kazoo), families(others)))
 	}
 	for _, p := range r.Places {
-		if p.Session == 0 {
+		if p.Session == 0 && !p.Denied {
 			all = append(all, fmt.Sprintf("%s is not ephemeral: no session owns it, so it will stand in line for ever. Find out who made it, then delete it by hand.", p.Node))
 		}
 		if p.Seq >= nearOverflow {

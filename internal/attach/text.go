@@ -59,8 +59,9 @@ func (r Reading) table(b *bytes.Buffer) {
 		if p.Seq >= 0 {
 			seq = fmt.Sprint(p.Seq)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t0x%x\t%s\t%s\t0x%x\t%s\t%s\n", p.state(), seq, p.waits(), age(r.At.Sub(p.Since)),
-			uint64(p.Session), orDash(p.Timeout > 0, p.Timeout.String()), orDash(p.Host != "", p.Host), uint64(p.Token), p.Family, p.Data)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.state(), seq, p.waits(), orDash(!p.Denied, age(r.At.Sub(p.Since))),
+			orDash(!p.Denied, hex(p.Session)), orDash(p.Timeout > 0, p.Timeout.String()), orDash(p.Host != "", p.Host),
+			orDash(!p.Denied, hex(p.Token)), p.Family, p.Data)
 	}
 	w.Flush()
 }
@@ -120,37 +121,58 @@ func (r Reading) folder(b *bytes.Buffer) {
 // Changes says what happened between two readings, one line each.
 func Changes(before, after Reading) []string {
 	var lines []string
-	was := make(map[int64]Place, len(before.Places))
+	was := make(map[identity]Place, len(before.Places))
 	for _, p := range before.Places {
-		was[p.Token] = p
+		was[p.identity()] = p
 	}
 	for _, p := range after.Places {
-		old, known := was[p.Token]
+		old, known := was[p.identity()]
 		switch {
 		case !known && p.Holds:
-			lines = append(lines, fmt.Sprintf("%s joined and holds, token 0x%x", p.label(), uint64(p.Token)))
+			lines = append(lines, fmt.Sprintf("%s joined and holds%s", p.label(), p.token()))
 		case !known:
 			lines = append(lines, fmt.Sprintf("%s joined; waits for %s", p.label(), p.waits()))
 		case p.Holds && !old.Holds:
-			lines = append(lines, fmt.Sprintf("%s holds, token 0x%x", p.label(), uint64(p.Token)))
+			lines = append(lines, fmt.Sprintf("%s holds%s", p.label(), p.token()))
 		}
-		delete(was, p.Token)
+		delete(was, p.identity())
 	}
 	for _, p := range before.Places {
-		if _, gone := was[p.Token]; gone {
+		if _, gone := was[p.identity()]; gone {
 			lines = append(lines, fmt.Sprintf("%s is gone", p.label()))
 		}
 	}
 	return lines
 }
 
+// identity tells one contender from all others: nodes of one transaction share a
+// token, and a parent that was made again starts its numbers again.
+type identity struct {
+	node  string
+	token int64
+}
+
+func (p Place) identity() identity { return identity{p.Node, p.Token} }
+
+func (p Place) token() string {
+	if p.Denied {
+		return ""
+	}
+	return ", token " + hex(p.Token)
+}
+
 func (p Place) label() string {
-	label := fmt.Sprintf("%s (session 0x%x", p.Node, uint64(p.Session))
+	if p.Denied {
+		return p.Node + " (not readable)"
+	}
+	label := fmt.Sprintf("%s (session %s", p.Node, hex(p.Session))
 	if p.Host != "" {
 		label += ", " + p.Host
 	}
 	return label + ")"
 }
+
+func hex(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
 
 // jsonReading is the reading for programs. Session ids are hexadecimal text,
 // because they are above 2^53.
@@ -178,9 +200,10 @@ type jsonPlace struct {
 	WaitsFor string    `json:"waits_for,omitempty"`
 	Watches  []string  `json:"watches,omitempty"`
 	Observed bool      `json:"watches_observed"`
-	Session  string    `json:"session"`
-	Token    int64     `json:"token"`
-	Since    time.Time `json:"since"`
+	Denied   bool      `json:"denied,omitempty"` // then there is none of the following
+	Session  string    `json:"session,omitempty"`
+	Token    int64     `json:"token,omitempty"`
+	Since    time.Time `json:"since,omitzero"`
 	Host     string    `json:"host,omitempty"`
 	Timeout  int64     `json:"timeout_ms,omitempty"`
 	Data     string    `json:"data,omitempty"`
@@ -199,9 +222,13 @@ func (r Reading) JSON() []byte {
 		Foreign: r.Foreign, Warnings: r.Warnings, Notes: r.Notes,
 		Requests: r.Cost.Requests, Bytes: r.Cost.Bytes}
 	for _, p := range r.Places {
-		j.Places = append(j.Places, jsonPlace{Node: p.Node, Seq: p.Seq, Intent: string(p.Intent), Library: string(p.Family), Holds: p.Holds,
-			WaitsFor: p.WaitsFor, Watches: p.Watches, Observed: p.Observed, Session: fmt.Sprintf("0x%x", uint64(p.Session)),
-			Token: p.Token, Since: p.Since, Host: p.Host, Timeout: p.Timeout.Milliseconds(), Data: p.Data})
+		one := jsonPlace{Node: p.Node, Seq: p.Seq, Intent: string(p.Intent), Library: string(p.Family), Holds: p.Holds,
+			WaitsFor: p.WaitsFor, Watches: p.Watches, Observed: p.Observed, Denied: p.Denied,
+			Token: p.Token, Since: p.Since, Host: p.Host, Timeout: p.Timeout.Milliseconds(), Data: p.Data}
+		if !p.Denied {
+			one.Session = hex(p.Session)
+		}
+		j.Places = append(j.Places, one)
 	}
 	for _, l := range r.Locks {
 		j.Locks = append(j.Locks, jsonLock{Name: l.Name, Kind: string(l.Kind), Length: l.Length, Holder: l.Holder})

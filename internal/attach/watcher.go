@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -86,19 +87,29 @@ func (w *Watcher) begin(asked context.Context, session <-chan struct{}) error {
 	select {
 	case <-session:
 	case <-ctx.Done():
-		if asked.Err() != nil {
-			return asked.Err()
-		}
-		return fmt.Errorf("%w: %s did not answer within %v: is it running, and is the address right?", ErrUnreachable, w.o.Servers, w.o.Connect)
+		return w.late(asked, "")
 	}
 	for _, a := range w.o.Auth {
 		if _, err := call(ctx, func() (struct{}, error) {
 			return struct{}{}, w.conn.AddAuth(a.Scheme, []byte(a.Credential))
-		}); err != nil {
+		}); errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+			return w.late(asked, "the "+a.Scheme+" credential")
+		} else if err != nil {
 			return fmt.Errorf("%w: the server refused the %s credential: %w", ErrDenied, a.Scheme, err)
 		}
 	}
 	return nil
+}
+
+// late is the error when something of begin was not answered in time.
+func (w *Watcher) late(asked context.Context, what string) error {
+	if asked.Err() != nil {
+		return asked.Err()
+	}
+	if what != "" {
+		what = " " + what
+	}
+	return fmt.Errorf("%w: %s did not answer%s within %v: is it running, and is the address right?", ErrUnreachable, w.o.Servers, what, w.o.Connect)
 }
 
 // Close ends the session, within about a second whatever the server does.
@@ -110,8 +121,13 @@ func (w *Watcher) Close() {
 }
 
 // call runs a request of go-zookeeper, which knows no contexts, and returns on
-// time. A request that is left behind ends with the connection.
+// time. A request that is left behind ends with the connection; once ctx has ended
+// none is made.
 func call[T any](ctx context.Context, request func() (T, error)) (T, error) {
+	if err := ctx.Err(); err != nil {
+		var none T
+		return none, err
+	}
 	type answer struct {
 		v   T
 		err error

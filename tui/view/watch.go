@@ -120,9 +120,17 @@ var watchColumns = []struct {
 	cell  func(r attach.Reading, p attach.Place) string
 }{
 	{"WAITS FOR", 18, func(_ attach.Reading, p attach.Place) string { return awaits(p) }},
-	{"SINCE", 7, func(r attach.Reading, p attach.Place) string { return age(r.At.Sub(p.Since)) }},
+	{"SINCE", 7, func(r attach.Reading, p attach.Place) string {
+		if p.Denied {
+			return "-"
+		}
+		return age(r.At.Sub(p.Since))
+	}},
 	{"HOST", 21, func(_ attach.Reading, p attach.Place) string { return p.Host }},
 	{"SESSION", 7, func(_ attach.Reading, p attach.Place) string {
+		if p.Denied {
+			return "-"
+		}
 		return fmt.Sprintf("…%05x", uint64(p.Session)&0xfffff)
 	}},
 	{"TIMEOUT", 7, func(_ attach.Reading, p attach.Place) string { return timeout(p) }},
@@ -157,6 +165,9 @@ func inFull(r attach.Reading) string {
 		return ""
 	}
 	p := hold[0]
+	if p.Denied {
+		return p.Node + " holds: its node is not ours to read"
+	}
 	text := fmt.Sprintf("%s holds: session 0x%x", p.Node, uint64(p.Session))
 	for _, more := range []struct{ name, value string }{{"timeout", timeout(p)}, {"library", string(p.Family)}, {"data", p.Data}} {
 		if more.value != "" {
