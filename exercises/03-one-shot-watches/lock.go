@@ -8,7 +8,7 @@ import (
 )
 
 // WaitGone returns when there is no node at path. It returns at once when there
-// is none to begin with.
+// is none to begin with. An error means that it could not find out.
 func WaitGone(conn *zk.Conn, path string) error {
 	// TODO: Wait until the node is gone. conn.GetW(path) reads it and leaves a
 	// watch; when there is no node it returns zk.ErrNoNode and leaves none. The

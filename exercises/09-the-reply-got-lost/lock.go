@@ -104,7 +104,7 @@ func newGUID() string {
 	return fmt.Sprintf("%x", b)
 }
 
-// wait is lesson 08's answer.
+// wait is lesson 08's, and goes on when the connection breaks.
 func (m *Mutex) wait(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -54,8 +54,8 @@ func inFront(me string, children []string) (string, error) {
 func parse(name string) (intent string, number int, ok bool) {
 	for _, intent := range []string{read, write} {
 		_, digits, ok := strings.Cut(name, "-"+intent+"-")
-		if n, err := strconv.Atoi(digits); ok && err == nil && len(digits) == 10 {
-			return intent, n, true
+		if n, err := strconv.ParseUint(digits, 10, 32); ok && err == nil && len(digits) == 10 { // digits only: it takes no sign
+			return intent, int(n), true
 		}
 	}
 	return "", 0, false
@@ -63,7 +63,9 @@ func parse(name string) (intent string, number int, ok bool) {
 
 // Downgrade turns a lock held to write into one held to read, in the same place:
 // readers may come in beside it, but no writer before it. When it returns ErrLost,
-// this client has no node in line.
+// this client has no node in line. When ctx ends first, nobody has got in, and both nodes
+// may be in line: call Downgrade again, it goes on where it stopped. Release alone takes
+// away the one that writes.
 func (m *RWMutex) Downgrade(ctx context.Context) error {
 	// TODO: First create a node that reads, and only then delete the one that
 	// writes, so that your place is never empty. A sequential node would stand at
@@ -216,7 +218,7 @@ func newGUID() string {
 	return fmt.Sprintf("%x", b)
 }
 
-// wait is lesson 08's answer.
+// wait is lesson 08's, and goes on when the connection breaks.
 func (m *RWMutex) wait(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -240,7 +242,10 @@ func (m *RWMutex) wait(ctx context.Context) error {
 			return nil
 		}
 		_, _, gone, err := m.conn.GetW(m.path + "/" + front)
-		if errors.Is(err, zk.ErrNoNode) || unknown(err) {
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		if unknown(err) {
 			if err := pause(ctx); err != nil {
 				return err
 			}

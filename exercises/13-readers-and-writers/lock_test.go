@@ -44,7 +44,7 @@ func always(code, says string) func(int) (string, string) {
 }
 
 func overtakes(int) (string, string) {
-	return "OVERTAKES", "It goes in although a writer is in front of it, who holds the lock or was here before. If readers may pass a writer that waits, it may wait for ever: there is always another reader."
+	return "OVERTAKES", "It goes in although a writer is in front of it, who holds the lock or was here before. If readers may pass a writer that waits, it writes while they read; or it waits for all of them, and there is always another one."
 }
 
 func overtakesOrFar(got int) (string, string) {
@@ -104,7 +104,7 @@ func TestPredecessorRule(t *testing.T) {
 			l.Fail(locktest.Diagnosis{Code: code, Says: says, Steps: steps})
 		}
 	}
-	foreign := []string{"lock-0000000000", "readme", node('w', 5), "x-write-12", "-write-", node('w', 6)}
+	foreign := []string{"lock-0000000000", "readme", node('w', 5), "x-write-12", "-write-", "x-write-+000000005", node('w', 6)}
 	if front, err := ask(node('w', 6), foreign); err != nil || front != node('w', 5) {
 		l.Fail(locktest.Diagnosis{Code: "FOREIGN-CHILD",
 			Says:  "There are children below the lock's path that are not of this lock, and inFront is led astray by them. They have no place in the line: pass over what parse does not know.",

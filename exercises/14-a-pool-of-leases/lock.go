@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -19,7 +20,7 @@ type Pool struct {
 	conn *zk.Conn
 	path string // its children "leases" and "locks" exist
 	max  int
-	door *minimutex.Mutex // at path/locks: your lock of lesson 08, nothing new
+	door *minimutex.Mutex // at path/locks: a mutex as you know it
 }
 
 // New returns a Pool of max leases on path. Nothing happens at the server yet.
@@ -28,11 +29,12 @@ func New(conn *zk.Conn, path string, max int) *Pool {
 }
 
 // Acquire waits for a lease, and returns the full path of its node. When ctx ends
-// first it returns an error, and nothing of this call is left.
+// first it returns ctx.Err(), or an error that wraps it, and no lease of this call is left.
+// What lesson 09 said of a lost reply is left out here: a lease whose create got no
+// answer, or one that could not be deleted, stays until the session ends.
 func (p *Pool) Acquire(ctx context.Context) (lease string, err error) {
-	// TODO: Go through the door: err := p.door.Acquire(ctx), and p.door.Release
-	// on every way out; it takes a context as well, one that has not ended
-	// (context.WithoutCancel(ctx)). Inside you are alone: create one node
+	// TODO: Go through the door: err := p.door.Acquire(ctx), and p.leaveDoor(ctx)
+	// on every way out. Inside you are alone: create one node
 	// p.path+"/leases/lease-", ephemeral and sequential. Then look: list
 	// p.path+"/leases" with a watch on the list (ChildrenW). Not more than p.max
 	// leases? Yours is one of them: return its path. Otherwise wait until the
@@ -52,6 +54,14 @@ func (p *Pool) Return(lease string) error {
 	return errTODO
 }
 
+// leaveDoor releases the door, also when ctx has ended. It takes five seconds at most; what
+// is left to do then, the mutex goes on with by itself.
+func (p *Pool) leaveDoor(ctx context.Context) {
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = p.door.Release(leaving) // see above
+}
+
 // isLease reports whether a name is a lease's: this exercise's "lease-0000000007",
 // or one of a Java client, "_c_8a3e…-lease-0000000007".
 func isLease(name string) bool {
@@ -60,7 +70,7 @@ func isLease(name string) bool {
 		return false
 	}
 	digits := name[i+len("lease-"):]
-	_, err := strconv.Atoi(digits)
+	_, err := strconv.ParseUint(digits, 10, 32) // digits only: it takes no sign
 	return err == nil && len(digits) == 10
 }
 

@@ -396,6 +396,16 @@ func TestCannotLook(t *testing.T) {
 	}
 }
 
+// A lease's number has ten digits, and a sign is none.
+func TestASignIsNoDigit(t *testing.T) {
+	locktest.First(t)
+	for _, name := range []string{"lease-+000000004", "lease--000000004"} {
+		if isLease(name) {
+			t.Errorf("isLease takes %q for a lease", name)
+		}
+	}
+}
+
 // Not every child is a lease, and not every lease is one of ours.
 func TestForeignChildrenAndForeignLeases(t *testing.T) {
 	p := newPool(t)

@@ -9,8 +9,9 @@ import (
 )
 
 // Ceiling is how many acquisitions a second one lock can give at most. Each holder
-// keeps it for hold, and then it takes handOff until the next one has it. clients is
-// how many want it all the time: two at least.
+// keeps it for hold, and then it takes handOff until the next one has it: together more
+// than nothing. clients is how many want it all the time: two at least. The error is
+// always nil: it is there for the exercise that is not written yet.
 func Ceiling(clients int, hold, handOff time.Duration) (perSecond float64, err error) {
 	// TODO: What can happen in one second, if one holder comes after the other?
 	// Durations are whole nanoseconds: d.Seconds() makes a number of seconds of
@@ -29,7 +30,8 @@ func Shard(key string, shards int) (int, error) {
 }
 
 // Gain is how many times as much so many locks can do as one lock, at best.
-// load[key] is how often the key's lock is wanted; all are held equally long.
+// load[key] is how often the key's lock is wanted; all are held equally long. It returns
+// Shard's error when there is not one lock.
 func Gain(load map[string]int, shards int) (times float64, err error) {
 	// TODO: All locks work side by side, each at its own part of the load. Who is
 	// done last? Add up the load of each lock (Shard says which one a key belongs

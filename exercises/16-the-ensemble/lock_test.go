@@ -276,7 +276,7 @@ func connect(t *testing.T, servers string) *client {
 // There is something to judge at all. No server is needed for that.
 func TestConnectIsWritten(t *testing.T) {
 	locktest.First(t)
-	connect(t, "127.0.0.1:1")
+	connect(t, "127.0.0.1:1,127.0.0.1:2")
 }
 
 // A server that lags answers from what it knows. Latest must not.

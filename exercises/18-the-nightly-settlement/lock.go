@@ -32,12 +32,14 @@ type Settlement struct {
 // Report says what an instance has done.
 type Report struct {
 	Skipped bool // it got no lock in time: another instance settles tonight
-	Booked  int  // orders
+	Booked  int  // orders that were committed, also when Run returns an error
 }
 
 // Run settles the open orders, if this instance gets the lock within its patience.
 // That it does not is no error: it skips. When Run returns, the lock is free. An error
 // says that there may be orders left: ErrStale when another instance has taken over.
+// ctx ends the waiting, not the work: with the lock, Run settles until nothing is open, or
+// until the hold's context ends.
 func (s *Settlement) Run(ctx context.Context) (Report, error) {
 	// TODO: Acquire the lock with a context of its own that ends after
 	// s.Patience. If that is why you did not get it, skip; mind that ctx itself

@@ -8,7 +8,8 @@ import (
 )
 
 // Claim tries to become the one instance that runs: it creates path, with its own
-// name inside. It returns true for the winner and false for everybody else.
+// name inside. It returns true for the winner and false for everybody else; an error
+// means that it could not find out.
 func Claim(conn *zk.Conn, path, me string) (bool, error) {
 	// SOLUTION-BEGIN Create path with me as its data, as the kind of node that goes
 	// | when this instance dies. zk.ErrNodeExists means that somebody else has won.

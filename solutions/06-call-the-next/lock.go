@@ -25,15 +25,16 @@ func New(conn *zk.Conn, path string) *Mutex {
 	return &Mutex{conn: conn, path: path}
 }
 
-// Acquire waits until this client holds the lock. What ctx is for comes in
-// lesson 08: here nothing needs to be done with it.
+// Acquire waits until this client holds the lock. An error means that it does not hold
+// it, or could not find out. What ctx is for comes in lesson 08: here nothing needs to be
+// done with it.
 func (m *Mutex) Acquire(ctx context.Context) error {
 	// SOLUTION-BEGIN Stand in line: create the node m.path+"/lock-", ephemeral and
 	// | sequential (zk.FlagEphemeralSequential), and keep its path in m.node. Then look:
 	// | list the children and ask inFront which one is in front of yours. None? The lock
 	// | is yours. Otherwise watch that one node with GetW, wait until its watch fires,
-	// | and look again. A node that is gone before you can watch it is no error: look
-	// | again.
+	// | and look again. A node that is gone before you can watch it (zk.ErrNoNode) is no
+	// | error: look again. Return any other error.
 	var err error
 	m.node, err = m.conn.Create(m.path+"/lock-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
 	if err != nil {

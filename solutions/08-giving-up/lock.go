@@ -25,8 +25,9 @@ func New(conn *zk.Conn, path string) *Mutex {
 	return &Mutex{conn: conn, path: path}
 }
 
-// Acquire waits until this client holds the lock, or until ctx ends. When it
-// returns an error, this client has no node in line.
+// Acquire waits until this client holds the lock, or until ctx ends. When it returns an
+// error, this client has no node in line. When ctx is why, the error is ctx.Err() or
+// wraps it.
 func (m *Mutex) Acquire(ctx context.Context) error {
 	var err error
 	m.node, err = m.conn.Create(m.path+"/lock-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))

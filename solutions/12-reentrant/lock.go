@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	// ErrNotOwner is returned when somebody releases a lock that he does not hold.
+	// ErrNotOwner is returned when somebody releases a lock without holding it.
 	ErrNotOwner = errors.New("the lock is not held by this owner")
 	// ErrNoOwner is returned when a context does not say who acquires or releases.
 	ErrNoOwner = errors.New("the context carries no owner: use WithOwner")
@@ -54,7 +54,8 @@ type Mutex struct {
 	path string // the lock's path; it exists
 	node string // full path of the node while this process is in line
 
-	turn chan struct{} // has room for one: whoever puts something in may use node
+	leaving bool          // the node is to go, and is not known to be gone
+	turn    chan struct{} // has room for one: whoever puts something in may use node and leaving
 
 	mu    sync.Mutex
 	owner *Owner // who holds; nil when no owner of this process does
@@ -66,8 +67,9 @@ func New(conn *zk.Conn, path string) *Mutex {
 	return &Mutex{conn: conn, path: path, turn: make(chan struct{}, 1)}
 }
 
-// Acquire waits until the context's owner holds the lock, or until ctx ends. An owner
-// that holds it already gets it again at once, at no cost for the server.
+// Acquire waits until the context's owner holds the lock, or until ctx ends: then the
+// error is ctx.Err() or wraps it. An owner that holds it already gets it again at once, at
+// no cost for the server.
 func (m *Mutex) Acquire(ctx context.Context) error {
 	// SOLUTION-BEGIN Who is it (ownerOf)? Does this owner hold already? Then count one more, and that is all.
 	// | Otherwise wait for the turn within this process (m.turn <- struct{}{}), but not
@@ -102,7 +104,9 @@ func (m *Mutex) Acquire(ctx context.Context) error {
 }
 
 // Release takes back one acquire of the context's owner. The last one gives the lock
-// back. It returns ErrNotOwner, and changes nothing, when that owner does not hold.
+// back. It returns ErrNotOwner, and changes nothing, when that owner does not hold. When
+// ctx ends before the node is known to be gone it returns ctx.Err(): the node goes when
+// this process acquires again, or with the session.
 func (m *Mutex) Release(ctx context.Context) error {
 	// SOLUTION-BEGIN Who is it (ownerOf)? Not the owner: ErrNotOwner. Count one less; while something is left,
 	// | that is all. At zero nobody owns the lock: forget the owner, take the node away
@@ -130,8 +134,14 @@ func (m *Mutex) Release(ctx context.Context) error {
 }
 
 // enter and leave are lesson 09's Acquire and Release: enter stands in line and waits,
-// leave takes the node out of the line.
+// leave takes the node out of the line. A node that an earlier leave could not take out
+// goes first, or this process would wait for itself.
 func (m *Mutex) enter(ctx context.Context) error {
+	if m.leaving {
+		if err := m.leave(ctx); err != nil {
+			return err
+		}
+	}
 	if err := m.join(ctx); err != nil {
 		return err
 	}
@@ -199,9 +209,11 @@ func (m *Mutex) findOnce(guid string) (string, error) {
 // leave takes this client's node out of the line, for sure: it returns nil only
 // when the node is gone.
 func (m *Mutex) leave(ctx context.Context) error {
+	m.leaving = true
 	for {
 		err := m.conn.Delete(m.node, -1)
 		if err == nil || errors.Is(err, zk.ErrNoNode) {
+			m.leaving = false
 			return nil
 		}
 		if !unknown(err) {
@@ -239,7 +251,7 @@ func newGUID() string {
 	return fmt.Sprintf("%x", b)
 }
 
-// wait is lesson 08's answer.
+// wait is lesson 08's, and goes on when the connection breaks.
 func (m *Mutex) wait(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -263,7 +275,10 @@ func (m *Mutex) wait(ctx context.Context) error {
 			return nil
 		}
 		_, _, gone, err := m.conn.GetW(m.path + "/" + front)
-		if errors.Is(err, zk.ErrNoNode) || unknown(err) {
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		if unknown(err) {
 			if err := pause(ctx); err != nil {
 				return err
 			}

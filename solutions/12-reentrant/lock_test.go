@@ -300,6 +300,11 @@ func TestTheTurnComesBackAfterAnError(t *testing.T) {
 		p.step(first, "its context ends", "an error")
 		p.fail("STUCK", "Release could not reach the server and has returned an error. The node goes when the session ends, but the turn is taken for good: no owner of this process gets the lock ever again.")
 	}
+	p.a.Refuse(false) // back in the same session, where the node still is
+	p.Join("A")
+	p.MustHold("A")
+	p.Release("A")
+	p.Done()
 }
 
 // A context without an owner does not say who it is.
