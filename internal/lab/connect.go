@@ -21,7 +21,8 @@ func (silent) Printf(string, ...any) {}
 
 // dial opens the observer's session, and returns when it is there.
 func dial(ctx context.Context, servers string) (*zk.Conn, error) {
-	conn, events, err := zk.Connect(strings.Split(servers, ","), observerSession, zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	conn, events, err := zk.Connect(strings.Split(servers, ","), observerSession,
+		zk.WithLogger(silent{}), zk.WithLogInfo(false), zk.WithDialer(dialHandshake))
 	if err != nil {
 		return nil, fmt.Errorf("lab: connect to %s: %w", servers, err)
 	}
