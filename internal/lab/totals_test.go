@@ -222,6 +222,7 @@ func wantOwn(t *testing.T, l *Lab, n int, recipe string) {
 
 // Others use the same servers: their watches must not be charged to our releases.
 func TestLab_sharedServers_othersAreNotCharged(t *testing.T) {
+	t.Parallel() // the servers are its own
 	e := zktest.Start(t, zkserver.Options{})
 	var labs []*Lab
 	for range 2 {
