@@ -118,7 +118,7 @@ func (g *global) bench(ctx context.Context, f *benchFlags) error {
 		}
 	}
 	if !f.asJSON {
-		fmt.Fprint(g.out, bench.Table(results, g.width(), g.ascii))
+		fmt.Fprint(g.out, bench.Table(results, g.width(), g.plainGlyphs()))
 	}
 	return nil
 }

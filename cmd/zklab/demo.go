@@ -130,16 +130,11 @@ func (g *global) demo(ctx context.Context, name string, set map[string]string, f
 	if err != nil {
 		return usageError{err.Error()}
 	}
-	h, err := g.openHouse(ctx, script.Servers)
+	h, err := g.openHouse(ctx, script.Servers, f.record)
 	if err != nil {
 		return err
 	}
 	defer h.closeAfter(&err)
-	if f.record != "" {
-		if err := h.recordTo(f.record); err != nil {
-			return err
-		}
-	}
 	text := f.plain || f.script || f.asJSON || !g.terminal()
 	if text {
 		return g.demoText(ctx, h, script, f)

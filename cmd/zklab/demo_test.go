@@ -117,6 +117,10 @@ func TestWrongInput_saysWhatToDo(t *testing.T) {
 		{"server --size 2", 2, "1 or 3"},
 		{"server --tick 1ms", 2, "--tick"},
 		{"watch /locks/job", 2, "--servers"},
+		{"server --servers 127.0.0.1:1", 2, "ZKLAB_SERVERS"},
+		{"demo kill --plain --servers 127.0.0.1:1 --record /dev/null", 2, "nothing is overwritten"},
+		{"replay some --plain --cast other", 2, "one of them"},
+		{"watch /locks --servers 127.0.0.1:1 --tls-key some", 2, "--tls-cert"},
 		{"watch locks --servers 127.0.0.1:1", 2, "absolute"},
 		{"watch /locks --servers 127.0.0.1:1", 3, "127.0.0.1:1"},
 	} {

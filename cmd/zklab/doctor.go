@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -43,8 +45,14 @@ without is missing.`,
 }
 
 func (g *global) doctor(ctx context.Context, asJSON bool) error {
+	look := sync.OnceValue(func() zkserver.Found { return zkserver.Look(ctx) })
 	checks := []func(context.Context) finding{
-		checkGo, checkWorkspace, g.checkModules, checkJava, checkInstalled, checkDocker, checkFolders, g.checkTerminal, checkUTF8, g.checkServer,
+		checkGo, checkWorkspace, g.checkModules, g.checkSaves,
+		func(ctx context.Context) finding { return checkJava(ctx, look()) },
+		func(context.Context) finding { return checkInstalled(look()) },
+		checkDocker,
+		func(context.Context) finding { return checkFolders(look()) },
+		g.checkTerminal, checkUTF8, g.checkServer,
 	}
 	var all []finding
 	bad := 0
@@ -100,14 +108,22 @@ func pasteLine(all []finding) string {
 	return strings.Join(parts, " | ")
 }
 
+// oldestGo is the Go that the exercises need, as go.mod has it.
+const oldestGo = "go1.26"
+
 func checkGo(ctx context.Context) finding {
-	f := finding{Name: "Go", Do: "install Go 1.26 or newer and put it on the PATH: the exercises are judged by go test"}
+	f := finding{Name: "Go", Do: "install " + oldestGo + " or newer and put it on the PATH: the exercises are judged by go test"}
 	out, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
 	if err != nil {
 		f.Is = fmt.Sprintf("no go command: %v", err)
 		return f
 	}
-	return finding{Name: f.Name, OK: true, Is: strings.TrimSpace(string(out))}
+	f.Is = strings.TrimSpace(string(out))
+	if version.IsValid(f.Is) && version.Compare(f.Is, oldestGo) < 0 { // one that was built from a branch has no number
+		return f
+	}
+	f.OK, f.Do = true, ""
+	return f
 }
 
 // checkWorkspace looks for the checkout: the exercises are edited there.
@@ -148,30 +164,91 @@ func (g *global) checkModules(ctx context.Context) finding {
 	return f
 }
 
-func checkJava(ctx context.Context) finding {
-	found := zkserver.Look(ctx)
-	if found.Java == "" {
-		return finding{Name: "Java", OK: true, Is: "none; a private one is fetched into the cache when it is needed", Do: found.JavaWhy}
+// checkSaves saves a file beside the exercises, and waits for what tests them at every
+// save to see it.
+func (g *global) checkSaves(ctx context.Context) finding {
+	f := finding{Name: "saves", OK: true}
+	w, err := g.openWorkbook()
+	if err != nil {
+		f.Is = "not needed: no exercises here"
+		return f
 	}
-	return finding{Name: "Java", OK: true, Is: fmt.Sprintf("%d; %s", found.Major, found.Java)}
+	took, err := seeASave(ctx, filepath.Join(w.Root, "exercises"))
+	if err != nil {
+		f.OK, f.Is, f.Do = false, withoutRoom(err), "work in a folder that you may write to: your test runs when you save your file"
+		return f
+	}
+	f.Is = fmt.Sprintf("a saved file is seen within %.1f s", took.Seconds())
+	return f
 }
 
-func checkInstalled(ctx context.Context) finding {
-	found := zkserver.Look(ctx)
+// seeASave writes a file in the folder twice, and says how long it took until the
+// second time was seen.
+func seeASave(ctx context.Context, folder string) (time.Duration, error) {
+	file, err := os.CreateTemp(folder, ".zklab-doctor-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	seen, begin := follow(file.Name()), time.Now()
+	if _, err := file.WriteString("saved"); err != nil {
+		return 0, err
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for time.Since(begin) < 10*lookEvery {
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-tick.C:
+		}
+		if seen.changed() {
+			return time.Since(begin), nil
+		}
+	}
+	return 0, fmt.Errorf("a file that is saved in %s cannot be read back", folder)
+}
+
+// checkJava looks for the Java of a private server. Debian's packages are fetched where
+// there are some; elsewhere a container can do instead.
+func checkJava(ctx context.Context, found zkserver.Found) finding {
+	if found.Java != "" {
+		return finding{Name: "Java", OK: true, Is: fmt.Sprintf("%d; %s", found.Major, found.Java)}
+	}
+	if _, err := exec.LookPath("apt-get"); err == nil {
+		return finding{Name: "Java", OK: true, Is: "none; a private one is fetched into the cache when it is needed", Do: found.JavaWhy}
+	}
+	if docker(ctx) != "" {
+		return finding{Name: "Java", OK: true, Is: "none; ZooKeeper runs in a container", Do: found.JavaWhy}
+	}
+	return finding{Name: "Java", Is: "none; " + found.JavaWhy, Do: "install Java 8 or newer, or start a container engine: docker compose up -d --wait"}
+}
+
+func checkInstalled(found zkserver.Found) finding {
 	if found.ZooKeeper == "" {
 		return finding{Name: "ZooKeeper", OK: true, Is: "none installed; it is fetched into the cache when it is needed"}
 	}
 	return finding{Name: "ZooKeeper", OK: true, Is: "installed; " + found.ZooKeeper}
 }
 
-func checkDocker(ctx context.Context) finding {
+// docker is the version of the engine that answers; empty: none does.
+func docker(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").Output()
 	if err != nil {
-		return finding{Name: "Docker", OK: true, Is: "no engine answers; it is not needed"}
+		return ""
 	}
-	is := "engine " + strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out))
+}
+
+func checkDocker(ctx context.Context) finding {
+	engine := docker(ctx)
+	if engine == "" {
+		return finding{Name: "Docker", OK: true, Is: "no engine answers; with Java none is needed"}
+	}
+	is := "engine " + engine
 	for _, f := range compose.Find(ctx) {
 		is += fmt.Sprintf("; docker-compose.yml runs (profile %s) at %s", f.Profile, f.Connect())
 	}
@@ -179,13 +256,13 @@ func checkDocker(ctx context.Context) finding {
 }
 
 // checkFolders tries to write where zklab writes.
-func checkFolders(ctx context.Context) finding {
+func checkFolders(found zkserver.Found) finding {
 	tmp, err := os.MkdirTemp("", "zklab-doctor-")
 	if err != nil {
 		return finding{Name: "folders", Is: fmt.Sprintf("the temporary folder cannot be written: %v", err), Do: "set TMPDIR to a folder that you may write to"}
 	}
 	_ = os.RemoveAll(tmp)
-	cache := zkserver.Look(ctx).Cache
+	cache := found.Cache
 	if err := os.MkdirAll(cache, 0o755); cache == "" || err != nil {
 		return finding{Name: "folders", Is: fmt.Sprintf("the cache folder cannot be made: %v", err), Do: "set XDG_CACHE_HOME to a folder that you may write to"}
 	}
@@ -225,12 +302,12 @@ func (g *global) checkServer(ctx context.Context) finding {
 	begin := time.Now()
 	e, err := zkserver.Start(ctx, g.serverOptions())
 	if err != nil {
-		return finding{Name: "server", Is: "no ZooKeeper could be had: " + err.Error(), Do: "see the text above for what was tried"}
+		return finding{Name: "server", Is: "no ZooKeeper could be had: " + withoutRoom(err), Do: "see the text above for what was tried"}
 	}
 	took := time.Since(begin)
 	f := finding{Name: "server", OK: true, Is: fmt.Sprintf("ZooKeeper %s (%s) ready in %.1f s", e.Version(), e.Backend(), took.Seconds())}
 	if err := e.Close(); err != nil {
-		f.OK, f.Do = false, err.Error()
+		f.OK, f.Do = false, withoutRoom(err)
 	}
 	return f
 }

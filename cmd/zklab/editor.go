@@ -6,61 +6,34 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
+	"syscall"
+	"time"
 
 	"zklab/tui"
 )
 
-// editing opens the learner's file in an editor. While one runs, ctrl-C is the
-// editor's own key: the terminal sends it to every program, and zklab, which
-// would end by it, does not listen. It must be closed.
-type editing struct {
-	file    string
-	cancel  context.CancelCauseFunc
-	again   chan os.Signal // interrupts after the first edit
-	waiting sync.WaitGroup
-}
-
-// interruptible is ctx, which also ends by an interrupt that comes after an edit.
-func (e *editing) interruptible(ctx context.Context) context.Context {
-	ctx, e.cancel = context.WithCancelCause(ctx)
-	e.again = make(chan os.Signal, 1)
-	e.waiting.Go(func() {
-		select {
-		case <-e.again:
-			e.cancel(errInterrupted)
-		case <-ctx.Done():
-		}
-	})
-	return ctx
-}
-
-func (e *editing) close() {
-	e.cancel(nil)
-	signal.Stop(e.again)
-	e.waiting.Wait()
-}
-
-// open makes the editor that $VISUAL or $EDITOR names; it may have flags.
-func (e *editing) open() (tui.Editor, error) {
+// openEditor makes the editor that $VISUAL or $EDITOR names, with the file in it; it
+// may have flags. While it runs, ctrl-C is its own key: the terminal sends it to every
+// program, and zklab, which would end by it, does not listen. When ctx ends, so does
+// the editor.
+func openEditor(ctx context.Context, file string) (tui.Editor, error) {
 	editor := os.Getenv("VISUAL")
 	if strings.TrimSpace(editor) == "" {
 		editor = os.Getenv("EDITOR")
 	}
 	if strings.TrimSpace(editor) == "" {
-		return nil, fmt.Errorf("$EDITOR is not set; your file: %s", fromHere(e.file))
+		return nil, fmt.Errorf("$EDITOR is not set; your file: %s", fromHere(file))
 	}
-	return &editorRun{exec.Command("sh", "-c", editor+` "$1"`, "sh", e.file), e.again}, nil
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = time.Second // then it is killed
+	return &editorRun{cmd}, nil
 }
 
 // editorRun is one run of an editor.
-type editorRun struct {
-	*exec.Cmd
-	after chan<- os.Signal
-}
+type editorRun struct{ *exec.Cmd }
 
 func (r *editorRun) SetStdin(in io.Reader)   { r.Stdin = in }
 func (r *editorRun) SetStdout(out io.Writer) { r.Stdout = out }
@@ -68,13 +41,8 @@ func (r *editorRun) SetStderr(err io.Writer) { r.Stderr = err }
 
 // Run runs the editor to its end.
 func (r *editorRun) Run() error {
-	if err := r.Start(); err != nil {
-		return err
-	}
-	signal.Ignore(os.Interrupt) // after the start: the editor would inherit it
-	err := r.Wait()
-	signal.Notify(r.after, os.Interrupt)
-	return err
+	defer ending.mute()()
+	return r.Cmd.Run()
 }
 
 // fromHere shortens a path to what leads there from the working folder, where that

@@ -69,15 +69,13 @@ func serverDied(err error) bool {
 	return errors.As(err, &died) && died.Server
 }
 
-// withoutRoom drops the name of the package that an error begins with: it says
-// nothing to a person.
-func withoutRoom(err error) string {
-	text := readable(err.Error())
-	for _, room := range []string{"zkserver: ", "attach: ", "lab: ", "contestant: ", "workbook: ", "tui: ", "lessons: "} {
-		text = strings.TrimPrefix(text, room)
-	}
-	return text
-}
+// withoutRoom is an error's text without the names of packages, wherever they stand
+// before a part of it: they say nothing to a person.
+func withoutRoom(err error) string { return rooms.ReplaceAllString(readable(err.Error()), "$1") }
+
+// rooms finds the packages' names before a part of an error.
+var rooms = regexp.MustCompile(`(?m)(^|: |\()(?:(?:attach|bench|compose|contestant|curatorlike|flawed|foreign|guardian|journal|lab|lessons|` +
+	`lockproof|locktest|minimutex|recipe|recipes|scenario|sqltap|theme|tui|view|wiretap|workbook|zkserver|zkstat): )+`)
 
 // isUsage recognises what other rooms call wrong usage, and cobra's own
 // complaints, which carry no type.

@@ -26,7 +26,7 @@ func (g *global) home(ctx context.Context) error {
 	for {
 		var lesson, demo string
 		o := tui.Options{
-			Page: tui.PageHome, Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion,
+			Page: tui.PageHome, Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion, Say: withoutRoom,
 			Home: &tui.Home{View: g.homeView(), Picked: func(l, d string) { lesson, demo = l, d }},
 		}
 		if err := tui.Run(ctx, o); err != nil {

@@ -26,8 +26,21 @@ type house struct {
 	stderr   io.Writer
 }
 
-// openHouse starts everything that a demo needs. The caller must close it.
-func (g *global) openHouse(ctx context.Context, size int) (*house, error) {
+// openHouse starts everything that a demo needs. The journal is written to the file
+// record as it grows, unless that is empty. The caller must close the house.
+func (g *global) openHouse(ctx context.Context, size int, record string) (_ *house, err error) {
+	var file *os.File
+	if record != "" { // first: whether it can be made is soon known
+		if file, err = createNew(record); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil { // nothing is in it
+				_ = file.Close()
+				_ = os.Remove(record)
+			}
+		}()
+	}
 	o := g.serverOptions()
 	o.Size = size
 	g.orCompose(ctx, &o)
@@ -36,6 +49,9 @@ func (g *global) openHouse(ctx context.Context, size int) (*house, error) {
 		return nil, err
 	}
 	h := &house{ensemble: e, journal: journal.New(journal.Options{}), stderr: g.err}
+	if file != nil {
+		h.recorder = startRecorder(h.journal, file)
+	}
 	binary, err := os.Executable()
 	if err != nil {
 		_ = h.close()
@@ -71,19 +87,9 @@ func (h *house) close() (unrecorded error) {
 	}
 	errs = append(errs, h.ensemble.Close())
 	if err := errors.Join(errs...); err != nil {
-		fmt.Fprintf(h.stderr, "zklab: while closing: %v\n", err)
+		fmt.Fprintf(h.stderr, "zklab: while closing: %s\n", withoutRoom(err))
 	}
 	return unrecorded
-}
-
-// recordTo writes the journal to a file as it grows.
-func (h *house) recordTo(path string) error {
-	f, err := createNew(path)
-	if err != nil {
-		return err
-	}
-	h.recorder = startRecorder(h.journal, f)
-	return nil
 }
 
 // createNew makes a file. One that exists is kept: it may be somebody's only
@@ -119,9 +125,12 @@ func startRecorder(j *journal.Journal, f *os.File) *recorder {
 func (r *recorder) copy(ctx context.Context) error {
 	w := journal.NewWriter(r.file)
 	for {
-		events, _, err := r.sub.Next(ctx)
+		events, missed, err := r.sub.Next(ctx)
 		if err != nil {
-			events, _ = r.sub.Take()
+			events, missed = r.sub.Take()
+		}
+		if missed > 0 {
+			return fmt.Errorf("%d events came too fast to be written", missed)
 		}
 		if e := w.Write(events...); e != nil {
 			return e

@@ -76,16 +76,11 @@ func (g *global) sandbox(ctx context.Context, f *labFlags) (err error) {
 	if !g.terminal() {
 		return usagef("lab needs a terminal: without one, zklab demo NAME --plain plays a script")
 	}
-	h, err := g.openHouse(ctx, f.size)
+	h, err := g.openHouse(ctx, f.size, f.record)
 	if err != nil {
 		return err
 	}
 	defer h.closeAfter(&err)
-	if f.record != "" {
-		if err := h.recordTo(f.record); err != nil {
-			return err
-		}
-	}
 	group := lab.Group{Recipe: f.recipe, Session: f.session, Hold: f.hold, Permits: f.permits, InOneProcess: f.inOneProcess}
 	if f.hold > 0 {
 		group.Rounds = -1

@@ -73,7 +73,7 @@ func (g *global) learn(ctx context.Context, name string, asText bool) error {
 			return err
 		}
 	}
-	h, err := g.openHouse(ctx, script.Servers)
+	h, err := g.openHouse(ctx, script.Servers, "")
 	if err != nil {
 		return err
 	}
@@ -112,21 +112,17 @@ func (g *global) lessonScreen(ctx context.Context, h *house, w *workbook.Workboo
 		t := startTester(w, l, h.ensemble.Connect())
 		defer t.close()
 		o.Lesson.Watch, o.Lesson.Check = t.watch, t.check
-		edits := editing{file: w.ExerciseFile(l)}
-		defer edits.close()
-		ctx = edits.interruptible(ctx)
-		o.Lesson.Edit = edits.open
+		o.Lesson.Edit = func() (tui.Editor, error) { return openEditor(ctx, w.ExerciseFile(l)) }
 		o.Lesson.Hint = func(ctx context.Context) (string, error) {
 			hint, err := w.Hint(ctx, l.Number)
-			if err != nil {
+			switch {
+			case errors.Is(err, workbook.ErrNotKept): // it is good all the same
+				return hintText(hint) + "\n" + withoutRoom(err), nil
+			case err != nil:
 				return "", err
 			}
 			return hintText(hint), nil
 		}
 	}
-	err := tui.Run(ctx, o)
-	if errors.Is(context.Cause(ctx), errInterrupted) {
-		return errInterrupted
-	}
-	return screenError(err)
+	return screenError(tui.Run(ctx, o))
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +44,42 @@ func TestScreen_learn_eOpensTheEditor_ctrlCInItIsTheEditors(t *testing.T) {
 		t.Error("the terminal was not given back whole")
 	}
 	p.wantNothingLeft(2 * time.Second)
+}
+
+// SIGTERM ends the editor too: nothing else could end before it.
+func TestScreen_learn_sigtermInTheEditor_isGoneWithin2s(t *testing.T) {
+	p := newProgram(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho EDITS\nexec sleep 100\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("learn", "06")
+	cmd.Env = append(cmd.Env, "VISUAL=", "EDITOR="+editor)
+	m := ptytest.Start(t, cmd, 80, 24)
+	m.WaitFor("space step", screenLimit)
+	m.Send("e")
+	m.WaitFor("EDITS", screenLimit)
+	m.Signal(syscall.SIGTERM)
+	m.Wait(3 * time.Second)
+	p.wantNothingLeft(2 * time.Second)
+}
+
+// A hint is shown also where it cannot be noted that it was given.
+func TestScreen_learn_hintNotKept_isShown(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	cmd := p.command("learn", "06")
+	cmd.Env = append(cmd.Env, "ZKLAB_STATE=/proc/self") // where nobody can make a file, root neither
+	m := ptytest.Start(t, cmd, 140, 45)
+	m.WaitFor("your exercise", screenLimit)
+	m.Send("i")
+	m.WaitFor("[TODO] hint 1 of 3", screenLimit)
+	m.WaitFor("not kept in the progress: ", screenLimit)
+	if s := m.Screen(); strings.Contains(s, "workbook: ") {
+		t.Errorf("the name of a package is on the screen:\n%s", s)
+	}
+	m.Send("q")
+	m.Wait(5 * time.Second)
 }
 
 func TestScreen_learn_withoutEditorSaysThePath(t *testing.T) {

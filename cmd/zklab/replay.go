@@ -77,6 +77,9 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 	if !slices.Contains(replayPages, f.page) {
 		return usagef("--page %s: there is no such page of a journal; take one of %s", f.page, strings.Join(replayPages, ", "))
 	}
+	if f.plain && (f.cast != "" || f.still >= 0) || f.cast != "" && f.still >= 0 {
+		return usagef("--plain, --cast and --still: give one of them")
+	}
 	events, damaged, err := g.readJournal(name)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 	}
 	o := tui.Options{
 		Source: tui.FromJournal(journal.Of(events)), Replay: true, Title: "replay " + name + damaged, Page: f.page,
-		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion,
+		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion, Say: withoutRoom,
 	}
 	if name == "last" { // it lasts a second or two, and what matters are its steps
 		o.Held = true
@@ -108,7 +111,7 @@ func (g *global) replay(ctx context.Context, name string, f *replayFlags) error 
 
 // castOf says which page is drawn, how large and in which colours.
 func (g *global) castOf(f *replayFlags) (tui.Cast, error) {
-	c := tui.Cast{Page: f.page, Title: f.page, Theme: theme.Name(g.theme), ASCII: g.ascii}
+	c := tui.Cast{Page: f.page, Title: f.page, Theme: theme.Name(g.theme), ASCII: g.plainGlyphs()}
 	n, err := fmt.Sscanf(f.size+"|", "%dx%d|", &c.Width, &c.Height)
 	if n != 2 || err != nil || c.Width < 60 || c.Height < 16 || c.Width > 500 || c.Height > 200 {
 		return c, usagef("--size %s: give WIDTHxHEIGHT, from 60x16 to 500x200", f.size)
@@ -140,7 +143,11 @@ func (g *global) writeCast(ctx context.Context, events []journal.Event, f *repla
 	if err != nil {
 		return err
 	}
-	return errors.Join(tui.WriteCast(ctx, out, events, c), out.Close())
+	err = errors.Join(tui.WriteCast(ctx, out, events, c), out.Close())
+	if err != nil { // half of it is of no use, and would be in the way of the next try
+		_ = os.Remove(f.cast)
+	}
+	return err
 }
 
 // readJournal reads a file, or the last failed run. Damage is told, here and in

@@ -39,7 +39,8 @@ func newRoot(io stdio) *cobra.Command {
 
 Without a command it opens the home page; without a terminal it runs the first
 demo as plain text. A ZooKeeper comes by itself: one that you name with
---servers, one that is installed, a container, or one fetched into your cache.`,
+--servers, one that is installed, a container, or one fetched into your cache. A
+fetched one needs Java 8 or newer; on Debian and Ubuntu that is fetched too.`,
 		Example: `  zklab                              the home page
   zklab demo kill                    kill -9 the holder, and see when the next one gets the lock
   zklab demo queue --recipe naive    the herd: everybody watches the parent

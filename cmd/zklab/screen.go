@@ -36,7 +36,7 @@ func (g *global) plainGlyphs() bool {
 func (g *global) screen(h *house) tui.Options {
 	return tui.Options{
 		Source: tui.FromJournal(h.journal), Address: h.ensemble.Connect(),
-		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion,
+		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion, Say: withoutRoom,
 	}
 }
 

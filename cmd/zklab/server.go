@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,9 @@ folder that is removed at the end.`,
 			}
 			if tick < minTick || tick > maxTick {
 				return usagef("--tick %v: take one from %v to %v; sessions last 2 to 20 ticks", tick, minTick, maxTick)
+			}
+			if g.servers != "" || g.backend == zkserver.External {
+				return usagef("server starts one of its own: leave out --servers, ZKLAB_SERVERS and the backend external")
 			}
 			ctx := cmd.Context()
 			o := g.serverOptions()
@@ -79,7 +83,8 @@ func (g *global) serve(ctx context.Context, e *zkserver.Ensemble) error {
 // itself, with that as its cause. The caller must call stop.
 func untilDead(ctx context.Context, e *zkserver.Ensemble) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
+	var looks sync.WaitGroup
+	looks.Go(func() {
 		tick := time.NewTicker(lookForDead)
 		defer tick.Stop()
 		for {
@@ -94,8 +99,8 @@ func untilDead(ctx context.Context, e *zkserver.Ensemble) (context.Context, func
 				}
 			}
 		}
-	}()
-	return ctx, func() { cancel(nil) }
+	})
+	return ctx, func() { cancel(nil); looks.Wait() }
 }
 
 // The tick's bounds: below, a JVM's own pauses look like lost heartbeats;

@@ -114,5 +114,12 @@ func (s *stepper) look(before string) {
 func (s *stepper) summary(width int) string {
 	s.run.Lock()
 	defer s.run.Unlock()
-	return s.runner.Summary().Text(width)
+	sum := s.runner.Summary()
+	if !errors.Is(sum.Broken, context.Canceled) {
+		return sum.Text(width)
+	}
+	// It was left while a step ran: that nothing came of it is no news.
+	left := sum.Steps
+	sum.Broken, sum.Steps = nil, left-1
+	return sum.Text(width)
 }

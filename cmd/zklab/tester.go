@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -14,11 +12,6 @@ import (
 	"zklab/lessons"
 	"zklab/tui/view"
 )
-
-// lookEvery is how often the learner's file is compared with what it was. A
-// notification from the system would come sooner, but not from every file
-// system and editor; the content tells always.
-const lookEvery = 300 * time.Millisecond
 
 // tester runs an exercise's test whenever its file changes, and keeps the last
 // outcome. It owns one goroutine, which close waits for.
@@ -51,7 +44,7 @@ func (t *tester) close() {
 
 // run looks at the file and tests it when it is not what it was.
 func (t *tester) run(ctx context.Context) {
-	was := t.content()
+	file := follow(t.w.ExerciseFile(t.lesson))
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -60,23 +53,13 @@ func (t *tester) run(ctx context.Context) {
 			return
 		case <-t.again:
 		case <-tick.C:
-			now := t.content()
-			if bytes.Equal(now, was) {
+			if !file.changed() {
 				continue
 			}
 		}
-		was = t.content()
+		file.changed() // up to now
 		t.test(ctx)
 	}
-}
-
-// content is the learner's file, nil when it cannot be read.
-func (t *tester) content() []byte {
-	b, err := os.ReadFile(t.w.ExerciseFile(t.lesson))
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 func (t *tester) test(ctx context.Context) {
@@ -86,7 +69,7 @@ func (t *tester) test(ctx context.Context) {
 		return
 	}
 	if err != nil && !errors.Is(err, workbook.ErrNotKept) {
-		t.set(view.Outcome{Ran: true, Lines: []string{err.Error()}})
+		t.set(view.Outcome{Ran: true, Lines: strings.Split(withoutRoom(err), "\n")})
 		return
 	}
 	o := view.Outcome{Ran: true, OK: r.Passed, Lines: strings.Split(strings.TrimRight(r.Message, "\n"), "\n")}
@@ -102,7 +85,7 @@ func (t *tester) test(ctx context.Context) {
 		o.Lines = append(o.Lines, "lock_test.go is edited; the test as it was given was run")
 	}
 	if err != nil {
-		o.Lines = append(o.Lines, err.Error())
+		o.Lines = append(o.Lines, strings.Split(withoutRoom(err), "\n")...)
 	}
 	t.set(o)
 }

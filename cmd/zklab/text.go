@@ -44,7 +44,7 @@ func (g *global) print(ctx context.Context, j *journal.Journal, asJSON bool) {
 	if asJSON {
 		w := journal.NewWriter(g.out)
 		write = func(events []journal.Event) {
-			_ = w.Write(events...) // a closed pipe ends the program by SIGPIPE
+			_ = w.Write(events...) // g.out remembers the first failure and ends the run
 			_ = w.Flush()
 		}
 	} else {

@@ -96,7 +96,7 @@ func (g *global) watch(ctx context.Context, path string, f *watchFlags) error {
 	}
 	return screenError(tui.Run(ctx, tui.Options{
 		Page: tui.PageWatch, Title: "watch " + path, Address: g.servers, Watch: &tui.Watch{Read: w.Read, Every: f.every},
-		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion,
+		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion, Say: withoutRoom,
 	}))
 }
 
@@ -126,7 +126,7 @@ func (g *global) follow(ctx context.Context, w *attach.Watcher, f *watchFlags) e
 			return err
 		case err != nil && !down:
 			down = true
-			g.progress("no answer (%v); trying on", err)
+			g.progress("no answer (%s); trying on", withoutRoom(err))
 		case err == nil:
 			if down {
 				down = false
@@ -158,6 +158,9 @@ func (g *global) follow(ctx context.Context, w *attach.Watcher, f *watchFlags) e
 
 // tlsConfig reads the certificates that the flags name.
 func (f *watchFlags) tlsConfig() (*tls.Config, error) {
+	if (f.cert == "") != (f.key == "") {
+		return nil, usagef("--tls-cert and --tls-key belong together: give both")
+	}
 	if !f.useTLS && f.ca == "" && f.cert == "" {
 		return nil, nil
 	}
