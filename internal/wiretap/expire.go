@@ -57,16 +57,13 @@ func (s *sessions) remove(id int64) {
 	}
 }
 
-// get finds a session, or the newest for id 0.
-func (s *sessions) get(id int64) (session, bool) {
+func (s *sessions) newest() (session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.list) - 1; i >= 0; i-- {
-		if id == 0 || s.list[i].id == id {
-			return s.list[i], true
-		}
+	if len(s.list) == 0 {
+		return session{}, false
 	}
-	return session{}, false
+	return s.list[len(s.list)-1], true
 }
 
 // ExpireSession ends the newest session established through the relay at the
@@ -77,11 +74,8 @@ func (s *sessions) get(id int64) (session, bool) {
 // takes it for a lost connection, and hears of the expiry when it connects again.
 // To keep even the closing from it, call BlackHole(ToClient, true) first; to keep
 // it from connecting again, Refuse(true).
-func (r *Relay) ExpireSession(ctx context.Context) error { return r.ExpireSessionID(ctx, 0) }
-
-// ExpireSessionID is ExpireSession for a chosen session.
-func (r *Relay) ExpireSessionID(ctx context.Context, id int64) error {
-	s, ok := r.sessions.get(id)
+func (r *Relay) ExpireSession(ctx context.Context) error {
+	s, ok := r.sessions.newest()
 	if !ok {
 		return ErrNoSession
 	}
@@ -97,15 +91,22 @@ func (r *Relay) ExpireSessionID(ctx context.Context, id int64) error {
 
 // Session is the newest open session established through the relay, with its negotiated timeout.
 func (r *Relay) Session() (id int64, timeout time.Duration, ok bool) {
-	s, ok := r.sessions.get(0)
+	s, ok := r.sessions.newest()
 	return s.id, s.timeout, ok
 }
 
+// takeOverLimit bounds one server's part: one that is stopped accepts the connection
+// and never answers.
+const takeOverLimit = 3 * time.Second
+
 // endSession ends the session at the server it was established at or, if that
-// cannot be reached, at another.
+// cannot be reached or does not answer, at another.
 func (r *Relay) endSession(ctx context.Context, s session) error {
 	var failed error
-	for _, addr := range append([]string{s.server}, r.targets...) {
+	for i, addr := range append([]string{s.server}, r.targets...) {
+		if i > 0 && addr == s.server {
+			continue
+		}
 		err := takeOver(ctx, addr, s)
 		if err == nil || errors.Is(err, ErrSessionOver) || ctx.Err() != nil {
 			return err
@@ -118,6 +119,8 @@ func (r *Relay) endSession(ctx context.Context, s session) error {
 // takeOver takes the session over on a connection of its own and closes it.
 // The server accepts that from whoever knows the password.
 func takeOver(ctx context.Context, addr string, s session) error {
+	ctx, cancel := context.WithTimeout(ctx, takeOverLimit)
+	defer cancel()
 	conn, err := dialServer(ctx, addr)
 	if err != nil {
 		return err

@@ -117,14 +117,6 @@ const (
 	PersistentSequentialWithTTL CreateMode = 6
 )
 
-// Ephemeral reports whether a node of this mode goes with its session.
-func (m CreateMode) Ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
-
-// Sequential reports whether the server appends a sequence number.
-func (m CreateMode) Sequential() bool {
-	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialWithTTL
-}
-
 func (m CreateMode) String() string {
 	switch m {
 	case Persistent:
