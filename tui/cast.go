@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -48,6 +49,9 @@ func WriteCast(ctx context.Context, w io.Writer, events []journal.Event, c Cast)
 // Nothing in it moves. Of a moment after the last event nothing is known: its
 // picture is that of the last event. The error says what is wrong with the options.
 func Picture(events []journal.Event, at time.Time, c Cast) (string, error) {
+	if len(events) == 0 {
+		return "", errors.New("tui: nothing is in the journal")
+	}
 	c.Theme = theme.Mono
 	r, err := newRecorder(context.Background(), io.Discard, events, c)
 	if err != nil {

@@ -141,6 +141,10 @@ func learning() []deed {
 			do: func(m *model) tea.Cmd {
 				ctx, hint := m.ctx, m.o.Lesson.Hint
 				return func() tea.Msg {
+					if !m.acts.begin() { // it writes the progress
+						return nil
+					}
+					defer m.acts.end()
 					ctx, cancel := context.WithTimeout(ctx, actLimit)
 					defer cancel()
 					text, err := hint(ctx)

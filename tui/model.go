@@ -88,6 +88,7 @@ func newModel(ctx context.Context, o Options) *model {
 	m.theme = theme.New(o.Theme, theme.Full, o.ASCII)
 	m.readSteps()
 	if o.Replay {
+		m.tracer = trace.Whole()
 		m.rewind()
 	}
 	m.open(pages[o.Page])

@@ -210,12 +210,19 @@ func (m *model) click(at tea.Mouse) {
 }
 
 func (m *model) wheel(at tea.Mouse) {
+	n := 1
 	switch at.Button {
 	case tea.MouseWheelUp:
-		m.choose(-1)
+		n = -1
 	case tea.MouseWheelDown:
-		m.choose(1)
+	default:
+		return
 	}
+	if m.reads() {
+		m.scroll(n)
+		return
+	}
+	m.choose(n)
 }
 
 // choose moves the choice by n rows.

@@ -47,10 +47,14 @@ func (t *Tracer) message(e *journal.Event) {
 	m := Message{At: e.At, Who: e.Who, Type: e.Type, Op: e.Op, Node: e.Node, Err: e.Err, Watch: e.Watch,
 		Children: e.Children, Latency: e.Latency, Session: e.Session, Timeout: e.Timeout, OK: e.OK}
 	for _, b := range t.beats {
-		t.messages = keep(t.messages, b, MaxMessages)
+		t.keepMessage(b)
 	}
 	t.beats = nil
-	t.messages = keep(t.messages, m, MaxMessages)
+	t.keepMessage(m)
+}
+
+func (t *Tracer) keepMessage(m Message) {
+	t.messages = keep(t, t.messages, m, MaxMessages, func(m Message) time.Time { return m.At }, &t.lost.Messages)
 }
 
 // beat counts a heartbeat with those that passed since the last other frame.

@@ -103,8 +103,9 @@ func (t *Tracer) begin(e *journal.Event, op string) *Outage {
 	if p == nil {
 		p = &person{}
 	}
-	t.outages = keep(t.outages, Outage{Who: e.Who, PID: e.PID, Op: op, At: e.At, Held: p.holds, Lock: p.lock,
-		Node: nodeName(p.node), Session: p.session, Timeout: p.timeout, Token: p.token}, MaxOutages)
+	t.outages = keep(t, t.outages, Outage{Who: e.Who, PID: e.PID, Op: op, At: e.At, Held: p.holds, Lock: p.lock,
+		Node: nodeName(p.node), Session: p.session, Timeout: p.timeout, Token: p.token}, MaxOutages,
+		func(o Outage) time.Time { return o.At }, &t.lost.Outages)
 	return &t.outages[len(t.outages)-1]
 }
 

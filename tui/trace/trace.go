@@ -3,12 +3,13 @@ package trace
 import (
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"zklab/internal/journal"
 )
 
-// Limits on what a Tracer remembers.
+// Limits on what a Tracer remembers, unless it is a Whole one.
 const (
 	MaxOutages  = 16
 	MaxMessages = 2000
@@ -24,6 +25,9 @@ type Trace struct {
 	Beats    []Message // heartbeats after them, one entry for each contestant
 	Writes   []Write   // oldest first
 	Traffic  map[string]Traffic
+	At       time.Time // of the last event: Traffic is as of then
+	// Lost are the times up to which older ones were forgotten; zero: all are there.
+	Lost struct{ Outages, Messages, Writes time.Time }
 }
 
 // Traffic counts the frames of the contestants of one lock.
@@ -39,6 +43,7 @@ type person struct {
 	lock    string
 	session journal.SessionID
 	node    string // full path
+	listed  bool   // the server has said so
 	token   int64
 	holds   bool // by its belief
 	timeout time.Duration
@@ -46,6 +51,9 @@ type person struct {
 
 // Tracer makes a Trace of events. It is not safe for concurrent use.
 type Tracer struct {
+	whole    bool // there are no limits
+	lost     struct{ Outages, Messages, Writes time.Time }
+	at       time.Time
 	people   map[string]*person
 	outages  []Outage
 	messages []Message
@@ -61,6 +69,13 @@ func New() *Tracer {
 	return &Tracer{people: map[string]*person{}, traffic: map[string]Traffic{}}
 }
 
+// Whole returns a Tracer that forgets nothing, for a journal that has an end.
+func Whole() *Tracer {
+	t := New()
+	t.whole = true
+	return t
+}
+
 // Trace gives what was found so far.
 func (t *Tracer) Trace() Trace {
 	if t.counting || t.counted == nil {
@@ -71,11 +86,12 @@ func (t *Tracer) Trace() Trace {
 		t.counting = false
 	}
 	return Trace{Outages: slices.Clone(t.outages), Messages: slices.Clip(t.messages), Beats: slices.Clone(t.beats),
-		Writes: slices.Clip(t.writes), Traffic: t.counted}
+		Writes: slices.Clip(t.writes), Traffic: t.counted, At: t.at, Lost: t.lost}
 }
 
 // Apply takes the next event.
 func (t *Tracer) Apply(e *journal.Event) {
+	t.at = e.At
 	t.know(e)
 	t.outage(e)
 	t.message(e)
@@ -131,8 +147,12 @@ func (t *Tracer) queue(e *journal.Event) {
 		owner[n.Owner] = n
 	}
 	for _, p := range t.people {
-		if n, owns := owner[p.session]; owns && p.session != 0 {
-			p.node = path.Join(e.Lock, n.Name)
+		n, owns := owner[p.session]
+		switch {
+		case owns && p.session != 0:
+			p.node, p.listed = path.Join(e.Lock, n.Name), true
+		case p.listed && (p.node == e.Lock || strings.HasPrefix(p.node, e.Lock+"/")):
+			p.node, p.listed = "", false
 		}
 	}
 }
@@ -157,10 +177,13 @@ func (t *Tracer) count(e *journal.Event) {
 	t.counting = true
 }
 
-// keep appends to a list that has a limit: when it is full, its older half goes.
-func keep[T any](list []T, v T, limit int) []T {
-	if len(list) >= limit {
-		list = slices.Clone(list[len(list)-limit/2:])
+// keep appends to a list that has a limit: when it is full, its older half goes, and
+// lost becomes the time of the last that went.
+func keep[T any](t *Tracer, list []T, v T, limit int, at func(T) time.Time, lost *time.Time) []T {
+	if len(list) >= limit && !t.whole {
+		gone := len(list) - limit/2
+		*lost = at(list[gone-1])
+		list = slices.Clone(list[gone:])
 	}
 	return append(list, v)
 }

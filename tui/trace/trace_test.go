@@ -123,3 +123,46 @@ func TestWrites_staleIsASmallerTokenAfterALarger(t *testing.T) {
 		}
 	}
 }
+
+// What a Tracer forgets it says; the counts go on; a whole one forgets nothing.
+func TestTracer_limits(t *testing.T) {
+	some, whole := trace.New(), trace.Whole()
+	at := fixture.At(0)
+	for i := range 3 * trace.MaxMessages {
+		at = at.Add(time.Millisecond)
+		for _, e := range []journal.Event{
+			{At: at, By: journal.Wire, Type: journal.Request, Who: "amber", Op: "create"},
+			{At: at, By: journal.Process, Type: journal.Write, Who: "amber", Token: 1, OK: i%3 > 0},
+			{At: at, By: journal.Process, Type: journal.Signal, Who: "amber", Op: "SIGKILL"},
+		} {
+			if e.Type == journal.Signal && i%100 > 0 {
+				continue
+			}
+			some.Apply(&e)
+			whole.Apply(&e)
+		}
+	}
+	got, all := some.Trace(), whole.Trace()
+	if len(all.Messages) != 3*trace.MaxMessages || !all.Lost.Messages.IsZero() || !all.Lost.Writes.IsZero() || !all.Lost.Outages.IsZero() {
+		t.Errorf("a whole one has %d messages, and lost %v", len(all.Messages), all.Lost)
+	}
+	if len(got.Messages) > trace.MaxMessages || !got.Lost.Messages.Equal(got.Messages[0].At.Add(-time.Millisecond)) ||
+		!got.Lost.Writes.Equal(got.Writes[0].At.Add(-time.Millisecond)) || !got.Lost.Outages.Equal(got.Outages[0].At.Add(-100*time.Millisecond)) {
+		t.Errorf("%d messages from %v on, lost %v", len(got.Messages), got.Messages[0].At, got.Lost)
+	}
+	if last := got.Writes[len(got.Writes)-1]; last.Accepted != 2*trace.MaxMessages || last.Refused != trace.MaxMessages {
+		t.Errorf("the last write counts %d accepted, %d refused", last.Accepted, last.Refused)
+	}
+}
+
+// Who has released has no node to lose any more.
+func TestOutages_afterARelease_hasNoNode(t *testing.T) {
+	s := fixture.New(40)
+	s.At(0).Join("amber", fixture.Demo, "mini")
+	s.At(1).Join("basil", fixture.Demo, "mini")
+	s.At(2).Release("amber", "mini")
+	s.At(3).Signal("amber", "SIGKILL")
+	if got := traced(s).Outages; len(got) != 1 || got[0].Node != "" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -15,6 +15,9 @@ type Write struct {
 	Text   string
 	Stale  bool   // a larger token had written before
 	Holder string // who held by its own belief with the largest token
+	// With this one, of all:
+	Accepted, Refused int
+	Largest           int64 // token accepted
 }
 
 func (t *Tracer) write(e *journal.Event) {
@@ -22,10 +25,16 @@ func (t *Tracer) write(e *journal.Event) {
 		return
 	}
 	w := Write{At: e.At, Who: e.Who, Token: e.Token, OK: e.OK, Text: e.Text}
-	for _, old := range t.writes {
-		if old.OK && old.Token > e.Token {
-			w.Stale = true
-		}
+	if n := len(t.writes); n > 0 {
+		last := t.writes[n-1]
+		w.Accepted, w.Refused, w.Largest = last.Accepted, last.Refused, last.Largest
+	}
+	w.Stale = w.Largest > e.Token
+	if w.OK {
+		w.Accepted++
+		w.Largest = max(w.Largest, w.Token)
+	} else {
+		w.Refused++
 	}
 	var largest int64
 	for who, p := range t.people {
@@ -33,5 +42,5 @@ func (t *Tracer) write(e *journal.Event) {
 			largest, w.Holder = p.token, who
 		}
 	}
-	t.writes = keep(t.writes, w, MaxWrites)
+	t.writes = keep(t, t.writes, w, MaxWrites, func(w Write) time.Time { return w.At }, &t.lost.Writes)
 }

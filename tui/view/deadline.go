@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"zklab/internal/journal"
@@ -42,9 +44,14 @@ func Remaining(p journal.Place, c journal.ContestantState, now time.Time) TimeLe
 	t := TimeLeft{Known: true, Timeout: timeout, Left: max(deadline.Sub(now), 0), Floor: timeout - quiet}
 	t.RestEnds = deadline.Add(quiet - timeout)
 	silenced := c.Phase == journal.Stopped || c.Phase == journal.Killed || c.Phase == journal.Gone ||
-		len(c.Faults) > 0
+		slices.ContainsFunc(c.Faults, silences)
 	t.Resting = t.Floor > 0 && !silenced && now.Before(t.RestEnds)
 	return t
+}
+
+// silences says whether a network fault keeps heartbeats from the server.
+func silences(fault string) bool {
+	return strings.HasPrefix(fault, "refuse") || strings.HasPrefix(fault, "blackhole") || strings.HasPrefix(fault, "cut")
 }
 
 // text tells the time left: exactly when it runs down or stands still, as a

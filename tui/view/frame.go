@@ -45,6 +45,15 @@ type Frame struct {
 	Reel     *Reel // a recorded journal; nil when live
 }
 
+// orLost is what there is to say of nothing: that nothing was, or, where it may have
+// been and is forgotten, that.
+func (f Frame) orLost(nothing string, lost time.Time) string {
+	if lost.IsZero() {
+		return nothing
+	}
+	return fmt.Sprintf("what was until t+%.1fs is not kept", lost.Sub(f.State.Start).Seconds())
+}
+
 // Reel is where in a recorded journal the moment shown is.
 type Reel struct {
 	Start, End time.Time

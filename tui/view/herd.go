@@ -10,7 +10,6 @@ import (
 	"zklab/internal/journal"
 	"zklab/tui/layout"
 	"zklab/tui/theme"
-	"zklab/tui/trace"
 )
 
 // Herd draws two queues of equal length side by side: how many watches each
@@ -239,7 +238,7 @@ func herdTotals(p pane, f Frame, l *journal.LockState) {
 	x := p.put(1, 0, "total ", theme.Text.Style())
 	x = p.put(x, 0, strconv.Itoa(total), theme.Text.Style().Bold())
 	p.fit(x+2, 0, p.r.W-x-3, "("+source+")", theme.Muted.Style())
-	p.fit(1, 1, p.r.W-2, herdCost(f.Trace, l), theme.Muted.Style())
+	p.fit(1, 1, p.r.W-2, herdCost(f, l), theme.Muted.Style())
 }
 
 func kilobytes(n int64) string {
@@ -252,13 +251,16 @@ func kilobytes(n int64) string {
 // herdCost tells how many packets the queue cost since its beginning, heartbeats
 // aside, and how long it has drained. A journal without counts of packets tells of
 // the frames in it.
-func herdCost(t trace.Trace, l *journal.LockState) string {
-	text := fmt.Sprintf("%d frames", t.Traffic[l.Path].Frames())
-	if p := l.Passed; p.Packets > 0 {
-		text = fmt.Sprintf("%d packets, %s", p.Packets, kilobytes(p.Bytes))
+func herdCost(f Frame, l *journal.LockState) string {
+	var cost []string
+	switch p := l.Passed; {
+	case p.Packets > 0:
+		cost = append(cost, fmt.Sprintf("%d packets, %s", p.Packets, kilobytes(p.Bytes)))
+	case !f.Now.Before(f.Trace.At): // of an earlier moment the number is not known
+		cost = append(cost, fmt.Sprintf("%d frames", f.Trace.Traffic[l.Path].Frames()))
 	}
 	if n := len(l.Wakes); n > 1 {
-		text += fmt.Sprintf(", %d releases in %s", n, seconds(l.Wakes[n-1].At.Sub(l.Wakes[0].At)))
+		cost = append(cost, fmt.Sprintf("%d releases in %s", n, seconds(l.Wakes[n-1].At.Sub(l.Wakes[0].At))))
 	}
-	return text
+	return strings.Join(cost, ", ")
 }

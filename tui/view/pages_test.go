@@ -431,3 +431,26 @@ func TestPages_140x45_aFrameIsCheap(t *testing.T) {
 		}
 	}
 }
+
+// A writer whose session has expired while it slept is no reader, and has no number.
+func TestReadWrite_strayWriter_isAWriterWithoutANumber(t *testing.T) {
+	s := fixture.New(49)
+	s.At(1).JoinAs("zinc", fixture.Shared, "write", "write-")
+	s.At(2).Signal("zinc", "SIGSTOP")
+	s.At(8).Expire("zinc", "write")
+	out := ansi.Strip(view.ReadWrite(shared("read/write lock", s, 9), 80, 24, looks["mono"]))
+	if !regexp.MustCompile(`write · +zinc`).MatchString(out) || strings.Contains(out, "read  -") {
+		t.Errorf("a stopped writer's row:\n%s", out)
+	}
+}
+
+// The numbers of those who wait are equal, and none of those whom the server has not.
+func TestSemaphore_stray_isNotCountedAsWaiting(t *testing.T) {
+	s := fixture.Pool(2, 4)
+	s.At(5.5).Signal(fixture.Name(0), "SIGSTOP")
+	s.At(11).Expire(fixture.Name(0), "semaphore")
+	out := ansi.Strip(view.Semaphore(shared("semaphore", s, 12), 80, 24, looks["mono"]))
+	if strings.Count(out, "1 waiting") != 2 || !strings.Contains(out, "thinks HOLDS") {
+		t.Errorf("the head and the line must count the same:\n%s", out)
+	}
+}

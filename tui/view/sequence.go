@@ -56,7 +56,7 @@ func sequence(p pane, f Frame) {
 	}
 	p.right(server+3, 0, "server", theme.Text.Style().Bold())
 	if len(show) == 0 {
-		p.put(seqTime, 2, "no frame has passed yet", muted)
+		p.put(seqTime, 2, f.orLost("no frame has passed yet", f.Trace.Lost.Messages), muted)
 	}
 	below := p.sub(0, 1, p.r.W, p.r.H-1)
 	for _, lane := range lanes {

@@ -49,8 +49,8 @@ func outagesOf(f Frame) []shownOutage {
 		whom = " to " + f.Selected
 	}
 	all := []shownOutage{
-		{"kill -9: the socket dies with the process, the session does not", "nobody was killed yet: k sends kill -9" + whom, newest(f, "SIGKILL")},
-		{"SIGSTOP: process and socket stay, only the heartbeats stop", "nobody was stopped yet: z sends SIGSTOP" + whom, newest(f, "SIGSTOP")},
+		{"kill -9: the socket dies with the process, the session does not", f.orLost("nobody was killed yet: k sends kill -9"+whom, f.Trace.Lost.Outages), newest(f, "SIGKILL")},
+		{"SIGSTOP: process and socket stay, only the heartbeats stop", f.orLost("nobody was stopped yet: z sends SIGSTOP"+whom, f.Trace.Lost.Outages), newest(f, "SIGSTOP")},
 	}
 	if o := newest(f, trace.Network); o != nil {
 		title := "network cut: the process lives, its connection does not"

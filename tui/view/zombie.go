@@ -129,19 +129,13 @@ func resource(p pane, f Frame) {
 	for len(writes) > 0 && writes[len(writes)-1].At.After(f.Now) {
 		writes = writes[:len(writes)-1]
 	}
-	var largest int64
-	taken, refused := 0, 0
-	for _, w := range writes {
-		if w.OK {
-			taken++
-			largest = max(largest, w.Token)
-		} else {
-			refused++
-		}
+	var last trace.Write
+	if n := len(writes); n > 0 {
+		last = writes[n-1]
 	}
-	p.rule(0, fmt.Sprintf("the resource: %d accepted, %d refused, largest token 0x%x", taken, refused, largest))
+	p.rule(0, fmt.Sprintf("the resource: %d accepted, %d refused, largest token 0x%x", last.Accepted, last.Refused, last.Largest))
 	if len(writes) == 0 {
-		p.put(1, 1, "nobody has written yet", theme.Muted.Style())
+		p.put(1, 1, f.orLost("nobody has written yet", f.Trace.Lost.Writes), theme.Muted.Style())
 		return
 	}
 	show := writes[max(len(writes)-(p.r.H-1), 0):]
