@@ -327,6 +327,31 @@ func TestDowngradeLosesARequest(t *testing.T) {
 	d.Done()
 }
 
+// The context ends before W1 knows whether the node that reads was created: it was. Nobody
+// gets in, and Downgrade goes on where it stopped when it is called again.
+func TestDowngradeIsBrokenOff(t *testing.T) {
+	d := begin(t, "W2")
+	d.w.Refuse(true)
+	d.w.DropReply(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: d.Path()})
+	d.run()
+	d.Until(func() bool { return d.call.Ended() || len(d.Children()) > 2 })
+	d.call.Cancel()
+	d.Until(d.call.Ended)
+	d.w.Refuse(false)
+	d.MustWait("W2")
+	d.run()
+	d.Until(d.call.Ended)
+	if err := d.call.Err(); err != nil {
+		d.fail("FORGETS", fmt.Sprintf("The context ended before W1 knew whether its node that reads had been created. Called again, Downgrade returns %q. The name is its own: a node that exists was created the first time.", err))
+	}
+	d.MustReturn(d.w.Client, "Downgrade", d.call)
+	d.MustWait("W2")
+	d.Release("W1")
+	d.MustHold("W2")
+	d.Release("W2")
+	d.Done()
+}
+
 // loseRequest cuts W1's connection before its request to create reaches the server,
 // whether that comes alone or in one multi with the delete.
 func (d *downgrade) loseRequest() {

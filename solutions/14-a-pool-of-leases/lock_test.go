@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -331,6 +332,7 @@ func TestTwoLeasesFourClients(t *testing.T) {
 				"Behind the door only one client looks at the list; the others wait at the door, each for the one in front.",
 			Steps: p.Steps(start, locktest.Any(locktest.Both(locktest.By("A"), locktest.Doing("delete")), first("C", "D")))})
 	}
+	p.Until(func() bool { return d.Ended() || d.Polls() || p.atTheLeases(d) })
 	p.mustWait(d, "One lease was returned, and two clients took it.")
 	p.giveBack(c)
 	p.mustGet(d, p.neverPromoted(d))
@@ -340,6 +342,11 @@ func TestTwoLeasesFourClients(t *testing.T) {
 	p.giveBack(b)
 	p.giveBack(d)
 	p.done()
+}
+
+// atTheLeases reports whether a client watches the list of leases, or one of them.
+func (p pool) atTheLeases(m *locktest.Member) bool {
+	return slices.ContainsFunc(m.Armed(), func(w locktest.Watch) bool { return strings.HasPrefix(w.Node, p.Path()+"/leases") })
 }
 
 // A lease comes back after C has looked, and before it watches: if there is such a gap.
@@ -362,6 +369,7 @@ func TestNoGapBetweenLookAndWatch(t *testing.T) {
 	}
 	p.Until(func() bool { return c.Ended() || looked() })
 	gap := len(c.Armed()) == 0 || c.Armed()[0].Node != p.Path()+"/leases"
+	c.Hold() // until the lease is back
 	p.giveBack(a)
 	c.Heal()
 	p.settle(c)
