@@ -15,7 +15,7 @@ import (
 
 // testKillLeader leaves the ensemble with two servers.
 func testKillLeader(t *testing.T, e *zkserver.Ensemble) {
-	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Session: 6 * time.Second, Lock: "/killed"})
+	l, err := New(t.Context(), Options{Ensemble: e, Journal: journal.New(journal.Options{}), Session: 10 * time.Second, Lock: "/killed"})
 	must(t, err)
 	t.Cleanup(func() { closeEmpty(t, l) })
 	line(t, l, Group{Count: 3})

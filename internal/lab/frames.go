@@ -61,11 +61,11 @@ func operation(e *journal.Event, f *wiretap.Frame) {
 	case wiretap.OpCreate, wiretap.OpCreate2, wiretap.OpCreateContainer, wiretap.OpCreateTTL:
 		e.Mode = f.Mode.String()
 	case wiretap.OpGetData:
-		e.Watch = flag(f.Watch, journal.DataWatch)
+		e.Watch = kindIf(f.Watch, journal.DataWatch)
 	case wiretap.OpExists:
-		e.Watch = flag(f.Watch, journal.ExistsWatch)
+		e.Watch = kindIf(f.Watch, journal.ExistsWatch)
 	case wiretap.OpGetChildren, wiretap.OpGetChildren2:
-		e.Watch = flag(f.Watch, journal.ChildWatch)
+		e.Watch = kindIf(f.Watch, journal.ChildWatch)
 	case wiretap.OpSetWatches, wiretap.OpSetWatches2:
 		if f.Watches != nil {
 			// Data watches are in the server's own list; child watches only here.
@@ -76,7 +76,7 @@ func operation(e *journal.Event, f *wiretap.Frame) {
 	}
 }
 
-func flag(on bool, kind journal.WatchKind) journal.WatchKind {
+func kindIf(on bool, kind journal.WatchKind) journal.WatchKind {
 	if !on {
 		return ""
 	}
