@@ -42,6 +42,9 @@ type Contest struct {
 	Paced bool
 }
 
+// readyLimit bounds the start-up of a virtual machine and its members' first sessions.
+const readyLimit = time.Minute
+
 // Process is one process of contestants. It waits for its start, so that the
 // start-up of a virtual machine does not decide a race.
 type Process struct {
@@ -74,6 +77,8 @@ func start(t testing.TB, c Contest, name string, argv ...string) *Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.kill)
+	stuck := time.AfterFunc(readyLimit, func() { _ = p.cmd.Process.Kill() })
+	defer stuck.Stop()
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if strings.TrimSpace(line) != "ready" {
 		p.kill()
