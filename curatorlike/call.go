@@ -59,6 +59,7 @@ func answered(err error) bool {
 		zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNotEmpty,
 		zk.ErrNoChildrenForEphemerals, zk.ErrInvalidACL, zk.ErrAPIError, zk.ErrBadArguments,
 		zk.ErrInvalidFlags, zk.ErrAuthFailed, zk.ErrInvalidPath,
+		zk.ErrShortBuffer, // go-zookeeper's own, of a request that it does not send
 	} {
 		if errors.Is(err, e) {
 			return true

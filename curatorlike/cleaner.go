@@ -135,13 +135,15 @@ func (k *cleaner) try(n *node, path string) (string, error) {
 	return path, err
 }
 
-// background runs f as part of the session, which waits for it at its end.
-func (c *Client) background(s *session, f func()) {
+// background runs f as part of the session, which waits for it at its end; false
+// when that has come.
+func (c *Client) background(s *session, f func()) bool {
 	if !s.begin() {
-		return
+		return false
 	}
 	go func() {
 		defer s.calls.Done()
 		f()
 	}()
+	return true
 }

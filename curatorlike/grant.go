@@ -15,6 +15,7 @@ type grant struct {
 	token     int64
 	owner     Owner
 	untilLost bool
+	quiet     bool // the end is not measured
 	acquired  time.Time
 	ctx       context.Context // ends when the grant is over or no longer certain
 	cancel    context.CancelCauseFunc
@@ -40,7 +41,7 @@ type grant struct {
 // newGrant makes a grant of n for the owner in ctx. Its context has the values
 // of ctx, so that what is done under it has the same owner.
 func newGrant(ctx context.Context, c *Client, path string, o lockOptions, owner Owner, nodes ...*node) *grant {
-	g := &grant{c: c, s: nodes[0].s, nodes: nodes, path: path, owner: owner, untilLost: o.untilLost,
+	g := &grant{c: c, s: nodes[0].s, nodes: nodes, path: path, owner: owner, untilLost: o.untilLost, quiet: o.quiet,
 		handoffs: o.handoffs, acquired: c.opts.clock.Now(), count: 1,
 		pass: func(*baton) bool { return false }, forget: func() {}}
 	for _, n := range nodes {
@@ -185,7 +186,7 @@ func (g *grant) passOn() bool {
 }
 
 func (g *grant) measure() {
-	if g.c.opts.metrics == nil {
+	if g.c.opts.metrics == nil || g.quiet {
 		return
 	}
 	g.mu.Lock()

@@ -12,7 +12,8 @@ import (
 // node exists: the strongest fence there is for data in ZooKeeper itself.
 // The operations are *zk.CreateRequest, *zk.DeleteRequest, *zk.SetDataRequest
 // and *zk.CheckVersionRequest, with paths below the client's chroot; the
-// responses are theirs, in order.
+// responses are theirs, in order. More data than a server takes, 1 MiB less a
+// little, is refused.
 //
 // It returns ErrNotHeld when the node is gone, and nothing was done then. A
 // lost connection returns ErrUnknownOutcome.
@@ -23,6 +24,9 @@ func (h *Hold) Guard(ctx context.Context, ops ...any) ([]zk.MultiResponse, error
 	g := h.g
 	if h.Released() || g.s.overErr() != nil {
 		return nil, fmt.Errorf("guard by %s: %w", g.path, ErrNotHeld)
+	}
+	if err := checkSize(sizeOf(ops)); err != nil {
+		return nil, err
 	}
 	all := make([]any, 0, len(ops)+len(g.nodes))
 	for _, n := range g.nodes {
@@ -50,6 +54,22 @@ func (h *Hold) Guard(ctx context.Context, ops ...any) ([]zk.MultiResponse, error
 		}
 	}
 	return nil, fmt.Errorf("guard by %s: %w", g.path, err)
+}
+
+// sizeOf is about what the operations need in a request.
+func sizeOf(ops []any) int {
+	n := 0
+	for _, op := range ops {
+		switch o := op.(type) {
+		case *zk.CreateRequest:
+			n += 64 + len(o.Path) + len(o.Data)
+		case *zk.SetDataRequest:
+			n += 64 + len(o.Path) + len(o.Data)
+		default:
+			n += 64
+		}
+	}
+	return n
 }
 
 // below copies an operation with the chroot before its path.

@@ -15,6 +15,7 @@ type Hold struct {
 
 	mu       sync.Mutex
 	released bool
+	done     chan struct{} // closed when err is known
 	err      error
 }
 
@@ -32,7 +33,7 @@ func (c holdContext) Err() error {
 
 func newHold(g *grant) *Hold {
 	ctx, cancel := context.WithCancelCause(g.ctx)
-	return &Hold{g: g, ctx: holdContext{ctx, g}, cancel: cancel}
+	return &Hold{g: g, ctx: holdContext{ctx, g}, cancel: cancel, done: make(chan struct{})}
 }
 
 // Token returns the fencing token: the czxid of the lock's node. It is
@@ -49,6 +50,9 @@ func (h *Hold) Token() int64 { return h.g.token }
 // carries the owner, so that a nested acquire under it is the same owner's,
 // and the values of the context given to the acquire, but neither its deadline
 // nor its cancellation.
+//
+// Its Err looks at the clock; a context derived from it ends when a timer has run,
+// which after a pause of the process may be a moment later.
 //
 // Once ended it stays so, even if the session goes on after all; the lock
 // remains taken until Release or the session's end.
@@ -71,7 +75,8 @@ func (h *Hold) SessionID() int64 { return h.g.s.id }
 
 // Lost returns why the lock was lost before its release: ErrSessionLost,
 // ErrNodeDeleted or ErrClosed; nil when it was not, as far as is known. After a Release that
-// returned nil it is definite.
+// returned nil it is definite, unless the node was passed on inside the process
+// (see WithLocalHandoffs), which asks nobody.
 func (h *Hold) Lost() error {
 	h.g.mu.Lock()
 	defer h.g.mu.Unlock()
@@ -79,7 +84,8 @@ func (h *Hold) Lost() error {
 }
 
 // Release gives the lock back and returns when its node is gone. It may be
-// called again, from any goroutine, and then returns the same.
+// called again, from any goroutine, and then waits for the first call, within its
+// own context, and returns the same.
 //
 // A node that was gone already is a success, and Lost says so. If the
 // connection is lost or ctx ends before the answer, it returns
@@ -94,13 +100,30 @@ func (h *Hold) Release(ctx context.Context) error {
 		return fmt.Errorf("%w: %q cannot release the hold of %q on %s", ErrNotOwner, o, h.g.owner, h.g.path)
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.released {
-		h.released = true
+	first := !h.released
+	h.released = true
+	h.mu.Unlock()
+	if first {
 		h.cancel(ErrReleased)
 		h.err = h.g.release(ctx)
+		close(h.done)
 	}
-	return h.err
+	return outcome(ctx, h.done, &h.err)
+}
+
+// outcome waits for a release that may be somebody else's.
+func outcome(ctx context.Context, done <-chan struct{}, err *error) error {
+	select {
+	case <-done:
+		return *err
+	default:
+	}
+	select {
+	case <-done:
+		return *err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrReleasePending, ctxErr(ctx))
+	}
 }
 
 // Released says whether Release was called.

@@ -212,6 +212,19 @@ func (s *session) pause(d time.Duration) bool {
 	}
 }
 
+// pauseWithin is pause that ends with the context too.
+func (s *session) pauseWithin(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.ended:
+	case <-ctx.Done():
+	}
+	return false
+}
+
 // retire brings the connection of a session that is over to its end. While
 // the server may still keep the session, it tries to reach one and close it
 // there, so that its nodes go at once and not only at the timeout.

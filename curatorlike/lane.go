@@ -24,6 +24,8 @@ type lane struct {
 	busy   bool
 	queue  []*ticket
 	owners map[Owner]*grant
+	going  int           // holds that are being given back behind their users' backs
+	gone   chan struct{} // closed when there is none left
 }
 
 // ticket is a goroutine's place in a lane.
@@ -50,6 +52,43 @@ func (l *lanes) join(key string) *lane {
 	}
 	ln.refs++
 	return ln
+}
+
+// leaving notes that a hold is being given back in the background, until the
+// returned function is called.
+func (l *lanes) leaving(key string) (left func()) {
+	ln := l.join(key)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ln.going++; ln.going == 1 {
+		ln.gone = make(chan struct{})
+	}
+	return func() {
+		l.mu.Lock()
+		if ln.going--; ln.going == 0 {
+			close(ln.gone)
+		}
+		l.mu.Unlock()
+		ln.part()
+	}
+}
+
+// awaitLeaving waits until nothing is being given back in the background.
+func (l *lanes) awaitLeaving(ctx context.Context, key string) error {
+	l.mu.Lock()
+	ln := l.m[key]
+	if ln == nil || ln.going == 0 {
+		l.mu.Unlock()
+		return nil
+	}
+	gone := ln.gone
+	l.mu.Unlock()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctxErr(ctx)
+	}
 }
 
 func (ln *lane) part() {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,7 +51,7 @@ func (m *MultiLock) acquire(ctx context.Context, one func(Lock, context.Context)
 		return nil, errNil
 	}
 	ctx, _ = ownerOf(ctx)
-	mh := &MultiHold{}
+	mh := &MultiHold{done: make(chan struct{})}
 	for _, l := range m.locks {
 		h, err := one(l, ctx)
 		if err == nil {
@@ -66,12 +66,21 @@ func (m *MultiLock) acquire(ctx context.Context, one func(Lock, context.Context)
 		cancel()
 		return nil, err
 	}
-	mh.ctx, mh.cancel = context.WithCancelCause(mh.holds[0].Context())
-	for _, h := range mh.holds[1:] {
-		c := h.Context()
-		mh.stops = append(mh.stops, context.AfterFunc(c, func() { mh.cancel(context.Cause(c)) }))
+	for _, h := range mh.holds {
+		h.g.watchOwn()
 	}
+	mh.bind(mh.holds)
 	return mh, nil
+}
+
+// bind makes the context of all.
+func (h *MultiHold) bind(holds []*Hold) {
+	all, cancel := context.WithCancelCause(holds[0].ctx)
+	h.ctx, h.cancel = multiContext{all, h}, cancel
+	for _, one := range holds[1:] {
+		c := one.ctx
+		h.stops = append(h.stops, context.AfterFunc(c, func() { h.cancel(context.Cause(c)) }))
+	}
 }
 
 // releaseLimit bounds how long a failed Acquire waits for what it gives back;
@@ -84,8 +93,24 @@ type MultiHold struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	stops  []func() bool
-	once   sync.Once
+	once   atomic.Bool
+	done   chan struct{} // closed when err is known
 	err    error
+}
+
+// multiContext looks at the clock whenever it is asked, as a single hold's does.
+type multiContext struct {
+	context.Context
+	h *MultiHold
+}
+
+func (c multiContext) Err() error {
+	for _, one := range c.h.holds {
+		if one.ctx.Err() != nil {
+			c.h.cancel(context.Cause(one.ctx))
+		}
+	}
+	return c.Context.Err()
 }
 
 // Holds returns the single holds, in the order of their acquisition.
@@ -105,14 +130,15 @@ func (h *MultiHold) Release(ctx context.Context) error {
 			return fmt.Errorf("%w: %q cannot release the hold of %q", ErrNotOwner, o, one.Owner())
 		}
 	}
-	h.once.Do(func() {
+	if !h.once.Swap(true) {
 		h.cancel(ErrReleased)
 		for _, stop := range h.stops {
 			stop()
 		}
 		h.err = h.release(ctx)
-	})
-	return h.err
+		close(h.done)
+	}
+	return outcome(ctx, h.done, &h.err)
 }
 
 func (h *MultiHold) release(ctx context.Context) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 var errNil = fmt.Errorf("%w: nil context or client", ErrBadArgument)
@@ -39,7 +38,11 @@ func NewMutex(c *Client, path string, opts ...LockOption) (*Mutex, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	return &Mutex{c: c, path: path, opts: lockOptionsOf(opts)}, nil
+	o, err := lockOptionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Mutex{c: c, path: path, opts: o}, nil
 }
 
 // Path returns the lock's path.
@@ -60,16 +63,22 @@ func (m *Mutex) acquire(ctx context.Context, once bool) (*Hold, error) {
 	if ctx == nil {
 		return nil, errNil
 	}
+	start := m.c.opts.clock.Now()
+	h, e, err := m.attempt(ctx, once)
+	m.c.measureAcquire(m.path, start, e, err)
+	return h, err
+}
+
+// attempt is an acquire that is not measured.
+func (m *Mutex) attempt(ctx context.Context, once bool) (*Hold, *effort, error) {
 	ctx, owner := ownerOf(ctx)
 	ln := m.c.lanes.join(m.path)
-	start := m.c.opts.clock.Now()
 	h, w, err := m.enter(ctx, ln, owner, once)
 	if err != nil {
 		ln.part()
 		err = fmt.Errorf("acquire %s: %w", m.path, m.c.unheard(ctx, err))
 	}
-	m.c.measureAcquire(m.path, start, w, err)
-	return h, err
+	return h, w.cost(), err
 }
 
 func (m *Mutex) enter(ctx context.Context, ln *lane, owner Owner, once bool) (*Hold, *waiter, error) {
@@ -188,15 +197,4 @@ func (ln *lane) forget(g *grant) {
 		delete(ln.owners, g.owner)
 	}
 	ln.all.mu.Unlock()
-}
-
-func (c *Client) measureAcquire(path string, start time.Time, w *waiter, err error) {
-	if c.opts.metrics == nil {
-		return
-	}
-	m := Measurement{Path: path, Wait: c.opts.clock.Now().Sub(start), Err: err}
-	if w != nil {
-		m.Ahead, m.WakeUps, m.Lists = max(w.joined, 0), w.wakeUps, w.lists
-	}
-	c.measure(m)
 }

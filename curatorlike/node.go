@@ -49,12 +49,14 @@ func createNode(ctx context.Context, s *session, p plan) (*node, *future[[]strin
 	if err := s.c.cleaner.admit(); err != nil {
 		return nil, nil, err
 	}
+	var last error
 	for range maxCreates {
 		if _, err := s.awaitLink(ctx); err != nil {
 			return nil, nil, s.c.abandon(n, err)
 		}
 		list := n.launch(p)
 		path, err := n.last.wait(ctx, s)
+		last = err
 		switch {
 		case err == nil:
 			return n, list, n.named(ctx, path, p.kind)
@@ -78,7 +80,7 @@ func createNode(ctx context.Context, s *session, p plan) (*node, *future[[]strin
 			}
 		}
 	}
-	return nil, nil, s.c.abandon(n, fmt.Errorf("curatorlike: giving up after %d attempts to create a node in %s", maxCreates, s.c.short(p.dir)))
+	return nil, nil, s.c.abandon(n, fmt.Errorf("curatorlike: giving up after %d attempts to create a node in %s, the last of which failed: %w", maxCreates, s.c.short(p.dir), last))
 }
 
 // launch sends the create, and the list right behind it: both travel in one

@@ -194,18 +194,31 @@ type lockOptions struct {
 	untilLost bool
 	handoffs  int
 	shared    string // node with a semaphore's maximum
+	quiet     bool   // not measured: part of another lock
 }
 
-func lockOptionsOf(opts []LockOption) lockOptions {
+func lockOptionsOf(opts []LockOption) (lockOptions, error) {
 	var o lockOptions
 	for _, f := range opts {
 		f(&o)
 	}
-	return o
+	return o, checkSize(len(o.data))
+}
+
+// maxData is what one request may carry: a server closes the connection of one
+// that is larger than its jute.maxbuffer, 1 MiB, and every hold of the client is
+// suspended. The rest is for paths and access lists.
+const maxData = 1<<20 - 4<<10
+
+func checkSize(n int) error {
+	if n > maxData {
+		return fmt.Errorf("%w: %d bytes of data; a server takes %d", ErrBadArgument, n, maxData)
+	}
+	return nil
 }
 
 // WithData sets the data of the lock's nodes, for people and tools to see. By
-// default it is empty.
+// default it is empty. More than a server takes, 1 MiB less a little, is refused.
 func WithData(data []byte) LockOption {
 	return func(o *lockOptions) { o.data = append([]byte(nil), data...) }
 }

@@ -30,7 +30,11 @@ func NewRWMutex(c *Client, path string, opts ...LockOption) (*RWMutex, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	return &RWMutex{c: c, path: path, opts: lockOptionsOf(opts)}, nil
+	o, err := lockOptionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &RWMutex{c: c, path: path, opts: o}, nil
 }
 
 // Path returns the lock's path.
@@ -79,7 +83,7 @@ func (l *side) acquire(ctx context.Context, once bool) (*Hold, error) {
 	if err != nil {
 		err = fmt.Errorf("acquire %s of %s: %w", map[string]string{readName: "read", writeName: "write"}[l.kind], l.m.path, l.m.c.unheard(ctx, err))
 	}
-	l.m.c.measureAcquire(l.m.path, start, w, err)
+	l.m.c.measureAcquire(l.m.path, start, w.cost(), err)
 	return h, err
 }
 

@@ -1,11 +1,13 @@
 package curatorlike
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -48,13 +50,17 @@ func NewSemaphore(c *Client, path string, max int, opts ...LockOption) (*Semapho
 	if max < 1 {
 		return nil, fmt.Errorf("%w: a semaphore of %d leases", ErrBadArgument, max)
 	}
-	s := &Semaphore{c: c, path: path, opts: lockOptionsOf(opts), max: max, changed: make(chan struct{})}
+	o, err := lockOptionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
+	s := &Semaphore{c: c, path: path, opts: o, max: max, changed: make(chan struct{})}
 	if s.opts.shared != "" {
 		if err := checkPath(s.opts.shared); err != nil {
 			return nil, err
 		}
 	}
-	s.queue = &Mutex{c: c, path: path + "/locks"}
+	s.queue = &Mutex{c: c, path: path + "/locks", opts: lockOptions{quiet: true}}
 	return s, nil
 }
 
@@ -91,12 +97,15 @@ func (m *Semaphore) limit() (int, <-chan struct{}) {
 func (m *Semaphore) Acquire(ctx context.Context) (*Hold, error) { return m.acquire(ctx, 1, false) }
 
 // TryAcquire takes one lease if that is possible at once, also with respect to
-// those who wait already; otherwise it returns ErrBusy.
+// those who wait already; otherwise it returns ErrBusy. It does so too when
+// somebody else is in the midst of acquiring at that moment, also when that leaves
+// leases: try again, or Acquire with a short deadline.
 func (m *Semaphore) TryAcquire(ctx context.Context) (*Hold, error) { return m.acquire(ctx, 1, true) }
 
 // AcquireN waits for n leases, and has all of them or none. It stands in the
 // queue as one: others behind it wait too. It returns ErrBadArgument when n is
-// below one or above the semaphore's own maximum.
+// below one or above the semaphore's own maximum. With SharedMax it waits until
+// the maximum is large enough.
 func (m *Semaphore) AcquireN(ctx context.Context, n int) (*Hold, error) {
 	return m.acquire(ctx, n, false)
 }
@@ -115,39 +124,56 @@ func (m *Semaphore) acquire(ctx context.Context, n int, once bool) (*Hold, error
 		return nil, fmt.Errorf("%w: %d leases of %s, which has %d", ErrBadArgument, n, m.path, max)
 	}
 	start := m.c.opts.clock.Now()
-	h, err := m.enter(ctx, n, once)
+	h, e, err := m.enter(ctx, n, once)
 	if err != nil {
 		err = fmt.Errorf("acquire %d leases of %s: %w", n, m.path, m.c.unheard(ctx, err))
 	}
-	m.c.measureAcquire(m.path, start, nil, err)
+	m.c.measureAcquire(m.path, start, e, err)
 	return h, err
 }
 
-func (m *Semaphore) enter(ctx context.Context, n int, once bool) (*Hold, error) {
+func (m *Semaphore) enter(ctx context.Context, n int, once bool) (*Hold, *effort, error) {
 	ctx, owner := ownerOf(ctx)
 	inner := WithOwner(ctx, NewOwner("")) // the queue is not reentrant
-	turn, err := m.queue.acquire(inner, once)
-	if err != nil {
-		return nil, err
+	if once {
+		if err := m.c.lanes.awaitLeaving(ctx, m.queue.path); err != nil {
+			return nil, nil, err
+		}
 	}
-	h, err := m.take(ctx, turn.g.s, owner, n, once)
+	turn, e, err := m.queue.attempt(inner, once)
+	if err != nil {
+		return nil, e, err
+	}
+	if e == nil {
+		e = &effort{}
+	}
+	h, err := m.take(ctx, turn.g.s, owner, n, once, e)
 	if err != nil {
 		_ = turn.Release(inner) // what is pending is the cleaner's
-		return nil, err
+		return nil, e, err
 	}
-	m.c.background(turn.g.s, func() { _ = turn.Release(context.WithoutCancel(inner)) })
-	return h, nil
+	left := m.c.lanes.leaving(m.queue.path)
+	if !m.c.background(turn.g.s, func() {
+		_ = turn.Release(context.WithoutCancel(inner))
+		left()
+	}) {
+		left() // the turn went with the session
+	}
+	return h, e, nil
 }
 
 // take creates the leases and waits until there are not too many.
-func (m *Semaphore) take(ctx context.Context, s *session, owner Owner, n int, once bool) (*Hold, error) {
+func (m *Semaphore) take(ctx context.Context, s *session, owner Owner, n int, once bool, e *effort) (*Hold, error) {
 	dir := m.c.full(m.path) + "/leases"
+	if err := m.awaitRoom(ctx, s, n, once); err != nil {
+		return nil, err
+	}
 	leases, err := m.create(ctx, s, dir, n)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		err = m.settle(ctx, s, dir, leases, once)
+		err = m.settle(ctx, s, dir, leases, once, e)
 		if err != nil {
 			break
 		}
@@ -198,8 +224,39 @@ func (m *Semaphore) create(ctx context.Context, s *session, dir string, n int) (
 	return leases, nil
 }
 
+// awaitRoom waits until the shared maximum allows n leases at all, before they
+// are created.
+func (m *Semaphore) awaitRoom(ctx context.Context, s *session, n int, once bool) error {
+	for m.opts.shared != "" {
+		if _, err := s.awaitLink(ctx); err != nil {
+			return err
+		}
+		_, _, turn := s.ready()
+		max, changed, shared, err := m.currentMax(ctx, s)
+		switch {
+		case err != nil:
+			return err
+		case n <= max:
+			return nil
+		case once:
+			return ErrBusy
+		}
+		select {
+		case e, ok := <-shared.fires():
+			shared.set.note(e, ok)
+		case <-changed:
+		case <-turn:
+		case <-s.ended:
+			return s.overErr()
+		case <-ctx.Done():
+			return ctxErr(ctx)
+		}
+	}
+	return nil
+}
+
 // settle waits until the leases that are out fit into the maximum.
-func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases []*node, once bool) error {
+func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases []*node, once bool, cost *effort) error {
 	for {
 		if _, err := s.awaitLink(ctx); err != nil {
 			return err
@@ -210,6 +267,7 @@ func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases [
 			return err
 		}
 		kids, err := s.watchChildren(dir).wait(ctx, s)
+		cost.lists++
 		switch {
 		case err == nil && !holdAll(kids.names, leases) || errors.Is(err, zk.ErrNoNode):
 			return leases[0].whyGone(ctx)
@@ -220,16 +278,18 @@ func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases [
 		case answered(err) && err != nil || interrupted(ctx, s):
 			return err
 		case err != nil || kids.watch.epoch != epoch:
-			if !s.pause(m.c.opts.retry(1)) {
-				return s.overErr()
+			if !s.pauseWithin(ctx, 5*time.Millisecond) {
+				return cmp.Or(s.overErr(), ctxErr(ctx))
 			}
 			continue
 		}
 		select {
 		case e, ok := <-kids.watch.ch:
 			kids.watch.note(e, ok)
+			cost.wakeUps++
 		case e, ok := <-shared.fires():
 			shared.set.note(e, ok)
+			cost.wakeUps++
 		case <-changed:
 		case <-turn:
 		case <-s.ended:
@@ -246,12 +306,16 @@ func (m *Semaphore) currentMax(ctx context.Context, s *session) (int, <-chan str
 	if m.opts.shared == "" {
 		return max, changed, slot{}, nil
 	}
-	w, err := s.watch(m.c.full(m.opts.shared)).wait(ctx, s)
+	path := m.c.full(m.opts.shared)
+	w, err := s.watch(path).wait(ctx, s)
+	if errors.Is(err, zk.ErrNoNode) {
+		w, err = s.watchMissing(path).wait(ctx, s)
+	}
 	switch {
 	case interrupted(ctx, s):
 		return 0, nil, slot{}, err
 	case err != nil:
-		return max, changed, slot{}, nil // missing, or the connection is gone and the caller sees it
+		return max, changed, slot{}, nil // the connection is gone and the caller sees it
 	case len(w.data) == 4:
 		max = int(int32(binary.BigEndian.Uint32(w.data)))
 	}

@@ -27,7 +27,11 @@ func NewUnfairLock(c *Client, path string, opts ...LockOption) (*UnfairLock, err
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	return &UnfairLock{c: c, path: path, opts: lockOptionsOf(opts)}, nil
+	o, err := lockOptionsOf(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &UnfairLock{c: c, path: path, opts: o}, nil
 }
 
 // Path returns the lock's path.
@@ -46,15 +50,16 @@ func (l *UnfairLock) acquire(ctx context.Context, once bool) (*Hold, error) {
 		return nil, errNil
 	}
 	start := l.c.opts.clock.Now()
-	h, err := l.enter(ctx, once)
+	e := &effort{}
+	h, err := l.enter(ctx, once, e)
 	if err != nil {
 		err = fmt.Errorf("acquire %s: %w", l.path, l.c.unheard(ctx, err))
 	}
-	l.c.measureAcquire(l.path, start, nil, err)
+	l.c.measureAcquire(l.path, start, e, err)
 	return h, err
 }
 
-func (l *UnfairLock) enter(ctx context.Context, once bool) (*Hold, error) {
+func (l *UnfairLock) enter(ctx context.Context, once bool, e *effort) (*Hold, error) {
 	ctx, owner := ownerOf(ctx)
 	ln := l.c.lanes.join(l.path + "\x00unfair")
 	leave := sync.OnceFunc(func() {
@@ -78,7 +83,7 @@ func (l *UnfairLock) enter(ctx context.Context, once bool) (*Hold, error) {
 	}
 	n := &node{s: s, dir: parentOf(l.c.full(l.path)), exact: l.c.full(l.path), onGone: leave}
 	for {
-		if err := l.contend(ctx, n, once); err != nil {
+		if err := l.contend(ctx, n, once, e); err != nil {
 			n.giveUp(err)
 			return nil, err
 		}
@@ -96,7 +101,7 @@ func (l *UnfairLock) enter(ctx context.Context, once bool) (*Hold, error) {
 }
 
 // contend creates the node, or waits for it to go.
-func (l *UnfairLock) contend(ctx context.Context, n *node, once bool) error {
+func (l *UnfairLock) contend(ctx context.Context, n *node, once bool, e *effort) error {
 	for n.path == "" {
 		if _, err := n.s.awaitLink(ctx); err != nil {
 			return err
@@ -120,9 +125,11 @@ func (l *UnfairLock) contend(ctx context.Context, n *node, once bool) error {
 		case errors.Is(err, zk.ErrNodeExists) && once:
 			return ErrBusy
 		case errors.Is(err, zk.ErrNodeExists):
+			e.joined = 1
 			if err := n.awaitEnd(ctx); err != nil {
 				return err
 			}
+			e.wakeUps++
 		case answered(err) || strange(err):
 			return err
 		default:

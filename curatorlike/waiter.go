@@ -20,17 +20,22 @@ type waiter struct {
 	rule  rule
 	epoch int
 
-	list    *future[[]string]
-	behind  bool // the list on its way was asked for after the create was answered
-	place   place
-	known   bool // place comes from a list that held the own node
-	gone    map[string]bool
-	own     slot
-	near    slot
-	far     slot
-	wakeUps int
-	lists   int
-	joined  int // contenders ahead at the first sight
+	list   *future[[]string]
+	behind bool // the list on its way was asked for after the create was answered
+	place  place
+	known  bool // place comes from a list that held the own node
+	gone   map[string]bool
+	own    slot
+	near   slot
+	far    slot
+	effort
+}
+
+func (w *waiter) cost() *effort {
+	if w == nil {
+		return nil
+	}
+	return &w.effort
 }
 
 // errAgain makes the waiter start over with a new list.
@@ -39,7 +44,7 @@ var errAgain = errors.New("look again")
 // newWaiter takes over the list that was sent behind the create, if any.
 func newWaiter(n *node, r rule, list *future[[]string]) *waiter {
 	_, epoch, _ := n.s.ready()
-	w := &waiter{s: n.s, n: n, rule: r, epoch: epoch, list: list, joined: -1, gone: make(map[string]bool)}
+	w := &waiter{s: n.s, n: n, rule: r, epoch: epoch, list: list, effort: effort{joined: -1}, gone: make(map[string]bool)}
 	if list == nil {
 		w.askList()
 	} else {

@@ -67,6 +67,29 @@ func (s *session) watch(path string) *future[*nodeWatch] {
 	})
 }
 
+// watchMissing watches for the creation of a node. If it has just come, the data
+// is read and watched. The watch stays on the server until then: it is for one node
+// of a lock, which is there in the end, and not for nodes that come and go.
+func (s *session) watchMissing(path string) *future[*nodeWatch] {
+	s.mu.Lock()
+	epoch := s.epoch
+	s.mu.Unlock()
+	return launch(s, func(c *zk.Conn) (*nodeWatch, error) {
+		there, _, ch, err := c.ExistsW(path)
+		if err != nil {
+			return nil, err
+		}
+		w := &nodeWatch{epoch: epoch, ch: ch}
+		if there {
+			if w.data, _, err = c.Get(path); err != nil {
+				return nil, err
+			}
+		}
+		s.keepWatch(path, w)
+		return w, nil
+	})
+}
+
 func (s *session) keepWatch(path string, w *nodeWatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
