@@ -317,6 +317,11 @@ func TestNames_randomPartsAreNumbered(t *testing.T) {
 	if want := "_c_{guid 1}-lock-0000000001 {guid 2}-lock-0000000002 {guid 1}"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for _, fixed := range []string{"-read0000000001", "lock-0000000001"} { // an a is the end of a word there
+		if got := n.tidy(fixed); got != fixed {
+			t.Errorf("%q became %q", fixed, got)
+		}
+	}
 }
 
 func TestOutcome(t *testing.T) {

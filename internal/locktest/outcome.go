@@ -53,14 +53,14 @@ func (o Outcome) Runs() []Outcome {
 func ReadOutcome(dir, exercise string) (Outcome, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "last", exercise+".json"))
 	if err != nil {
-		return Outcome{}, fmt.Errorf("locktest: %w", err)
+		return Outcome{}, fmt.Errorf("%w", err)
 	}
 	var o Outcome
 	if err := json.Unmarshal(b, &o); err != nil {
-		return Outcome{}, fmt.Errorf("locktest: outcome of %s: %w", exercise, err)
+		return Outcome{}, fmt.Errorf("outcome of %s: %w", exercise, err)
 	}
 	if o.V != 1 || o.Exercise != exercise {
-		return Outcome{}, fmt.Errorf("locktest: outcome of %s: not written by this version", exercise)
+		return Outcome{}, fmt.Errorf("outcome of %s: not written by this version", exercise)
 	}
 	return o, nil
 }

@@ -320,7 +320,7 @@ func (q *Queue) MustBeSilent(names ...string) {
 func (q *Queue) Done() {
 	q.t.Helper()
 	if left := q.Children(); len(left) > 0 {
-		q.Fail(Diagnosis{CodeLeftover, fmt.Sprintf("nobody holds the lock or waits for it, yet %s is left in the lock's path.", list(left)),
+		q.Fail(Diagnosis{CodeLeftover, fmt.Sprintf("Nobody holds the lock or waits for it, yet %s is left in the lock's path.", list(left)),
 			q.Steps(q.start, Doing("create", "delete"))})
 	}
 }
