@@ -48,8 +48,25 @@ type Run struct {
 	Replace Files    // contents instead of the files on disk
 }
 
-// testTimeLimit ends a test that its own watchdog did not end.
-const testTimeLimit = 60 * time.Second
+// testTimeLimit ends a test that its own watchdog did not end. The start of a server is
+// not counted.
+const testTimeLimit = 2 * time.Minute
+
+// timeLimit is go test's for an exercise: the server that the test may have to start, and
+// a first run's download before that, are within it.
+func (w *Workbook) timeLimit(slug string, run Run) time.Duration {
+	starts := run.Servers == "" && os.Getenv("ZKLAB_SERVERS") == ""
+	for _, test := range w.files.tests(slug) {
+		starts = starts || ownServers.MatchString(test)
+	}
+	if starts {
+		return locktest.StartLimit + testTimeLimit
+	}
+	return testTimeLimit
+}
+
+// ownServers marks a test that starts servers whatever is named.
+var ownServers = regexp.MustCompile(`locktest\.Main(Alone|Servers)\(`)
 
 // Check runs an exercise's test as it was given, whatever the learner's copy of
 // the test says, and records the outcome. An error means that the exercise
@@ -84,11 +101,11 @@ func (w *Workbook) check(ctx context.Context, l lessons.Lesson, run Run) (Result
 	test := l.Slug + "/lock_test.go"
 	given, ok := w.files[test]
 	if !ok {
-		return r, fmt.Errorf("workbook: lesson %s has no exercise yet", l.Slug)
+		return r, fmt.Errorf("lesson %s has no exercise yet", l.Slug)
 	}
 	onDisk, err := os.ReadFile(filepath.Join(w.Root, "exercises", test))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return r, fmt.Errorf("workbook: %w", err)
+		return r, fmt.Errorf("%w", err)
 	}
 	r.TestEdited = err == nil && string(onDisk) != given
 	if _, err := os.Stat(w.ExerciseFile(l)); errors.Is(err, fs.ErrNotExist) && run.Replace[l.Slug+"/lock.go"] == "" {
@@ -101,6 +118,7 @@ func (w *Workbook) check(ctx context.Context, l lessons.Lesson, run Run) (Result
 		replace[name] = content
 	}
 	start := time.Now()
+	run.Args = append([]string{"-timeout", w.timeLimit(l.Slug, run).String()}, run.Args...)
 	r.Output, err = goTest(ctx, w.Root, l.Slug, replace, run)
 	r.Took = time.Since(start)
 	return r, r.take(ctx, l, err)
@@ -114,11 +132,11 @@ func (r *Result) take(ctx context.Context, l lessons.Lesson, err error) error {
 		return nil
 	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || ctx.Err() != nil {
-		return fmt.Errorf("workbook: go test: %w", err)
+		return fmt.Errorf("go test: %w", err)
 	}
 	r.Code, r.Message = judge(l, r.Output)
 	if r.Code == locktest.CodeNoServer {
-		return fmt.Errorf("workbook: %w: %s", locktest.ErrNoServer, r.Message)
+		return fmt.Errorf("%w: %s", locktest.ErrNoServer, r.Message)
 	}
 	return nil
 }
@@ -138,7 +156,7 @@ func goTest(ctx context.Context, root, slug string, replace Files, run Run) (str
 		return "", err
 	}
 	// Nobody debugs this binary, and without that part it is linked in half the time.
-	args := []string{"test", "-count=1", "-vet=off", "-ldflags=-s -w", "-timeout", testTimeLimit.String(), "-overlay", file}
+	args := []string{"test", "-count=1", "-vet=off", "-ldflags=-s -w", "-overlay", file}
 	args = append(args, locktest.BuildFlags()...)
 	args = append(args, run.Args...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./exercises/"+slug)...)
@@ -196,19 +214,39 @@ func shorten(s string) string {
 }
 
 var (
-	buildError = regexp.MustCompile(`(?m)^(?:.*/)?(lock(?:_test)?\.go:\d+)(?::\d+)?: (.*)$`)
+	buildError = regexp.MustCompile(`(?m)^(\S.*/)?([\w.-]+\.go:\d+)(?::\d+)?: (.*)$`)
 	notBuilt   = regexp.MustCompile(`(?m)^FAIL\s.*\[(build|setup) failed\]`)
 )
+
+// firstBuildError finds the first error in a file of the exercise's folder.
+func firstBuildError(l lessons.Lesson, output string) (at, says string, found bool) {
+	if !notBuilt.MatchString(output) {
+		return "", "", false
+	}
+	for _, m := range buildError.FindAllStringSubmatch(output, -1) {
+		if dir := m[1]; dir == "" || dir == "./" || strings.HasSuffix(dir, "exercises/"+l.Slug+"/") {
+			return m[2], m[3], true
+		}
+	}
+	return "", "", false
+}
 
 // judge reads a failing run of go test: its diagnosis and the message for people.
 func judge(l lessons.Lesson, output string) (code, message string) {
 	// A build that fails at no line of the learner's (a full disk, say) is not the
 	// learner's mistake.
-	if m := buildError.FindStringSubmatch(output); m != nil && notBuilt.MatchString(output) {
-		return CodeDoesNotBuild, fmt.Sprintf("The tests run once it builds; first error at %s: %s", m[1], m[2])
+	if at, says, found := firstBuildError(l, output); found {
+		message = fmt.Sprintf("The tests run once it builds; first error at %s: %s", at, says)
+		if strings.Contains(says, "redeclared") {
+			message += "\nIs there a second copy of lock.go in the folder? It is compiled as well. zklab keeps copies in .zklab/kept."
+		}
+		return CodeDoesNotBuild, message
 	}
 	if code, message = locktest.FindDiagnosis(output); code != "" {
 		return code, message
+	}
+	if message, found := locktest.FindPanic(output, l.Slug); found {
+		return locktest.CodePanics, message
 	}
 	return CodeUnclear, "The test failed without a diagnosis; what go test printed:\n" + output +
 		"\nnext: go test ./exercises/" + l.Slug
@@ -217,7 +255,7 @@ func judge(l lessons.Lesson, output string) (code, message string) {
 func answerOf(slug string) (string, error) {
 	src, err := fs.ReadFile(solutions.FS(), slug+"/lock.go")
 	if err != nil {
-		return "", fmt.Errorf("workbook: %w", err)
+		return "", fmt.Errorf("%w", err)
 	}
 	return Answer(string(src))
 }

@@ -21,14 +21,14 @@ type Files map[string]string
 func Generate(solutions fs.FS) (Files, error) {
 	answers, err := fs.Glob(solutions, "*/lock.go")
 	if err != nil {
-		return nil, fmt.Errorf("workbook: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	files := Files{}
 	for _, name := range answers {
 		slug := filepath.Dir(name)
 		src, err := fs.ReadFile(solutions, name)
 		if err != nil {
-			return nil, fmt.Errorf("workbook: %w", err)
+			return nil, fmt.Errorf("%w", err)
 		}
 		stub, err := Stub(string(src))
 		if err != nil {
@@ -36,7 +36,7 @@ func Generate(solutions fs.FS) (Files, error) {
 		}
 		test, err := fs.ReadFile(solutions, slug+"/lock_test.go")
 		if err != nil {
-			return nil, fmt.Errorf("workbook: %w", err)
+			return nil, fmt.Errorf("%w", err)
 		}
 		files[name] = stub
 		files[slug+"/lock_test.go"] = string(test)
@@ -93,7 +93,7 @@ func keep(root, name string, now time.Time) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("workbook: cannot read what would be overwritten: %w", err)
+		return "", fmt.Errorf("cannot read what would be overwritten: %w", err)
 	}
 	stamp := now.Format("20060102-150405")
 	for i := range 1000 {
@@ -102,33 +102,33 @@ func keep(root, name string, now time.Time) (string, error) {
 			to += fmt.Sprintf("-%d", i)
 		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return "", fmt.Errorf("workbook: cannot keep a copy of exercises/%s: %w", name, err)
+			return "", fmt.Errorf("cannot keep a copy of exercises/%s: %w", name, err)
 		}
 		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("workbook: cannot keep a copy of exercises/%s: %w", name, err)
+			return "", fmt.Errorf("cannot keep a copy of exercises/%s: %w", name, err)
 		}
 		_, err = f.Write(old)
 		if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return "", fmt.Errorf("workbook: cannot keep a copy of exercises/%s: %w", name, err)
+			return "", fmt.Errorf("cannot keep a copy of exercises/%s: %w", name, err)
 		}
 		return to, nil
 	}
-	return "", fmt.Errorf("workbook: 1000 copies of exercises/%s within a second: not one more", name)
+	return "", fmt.Errorf("1000 copies of exercises/%s within a second: not one more", name)
 }
 
 // writeFile replaces a file in one step, so that a crash leaves the old or the
 // new content.
 func writeFile(name, content string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("workbook: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(name), ".zklab-*")
 	if err != nil {
-		return fmt.Errorf("workbook: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	_, err = tmp.WriteString(content)
 	err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close())
@@ -137,7 +137,7 @@ func writeFile(name, content string) error {
 	}
 	if err != nil {
 		os.Remove(tmp.Name())
-		return fmt.Errorf("workbook: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	return nil
 }

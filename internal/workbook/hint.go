@@ -82,7 +82,7 @@ func (w *Workbook) hintsFor(l lessons.Lesson, code string) ([lessons.Levels]stri
 	}
 	hints, ok := common[code]
 	if !ok {
-		return hints, fmt.Errorf("workbook: there is no hint for %s in lesson %s", code, l.Slug)
+		return hints, fmt.Errorf("there is no hint for %s in lesson %s", code, l.Slug)
 	}
 	return hints, nil
 }

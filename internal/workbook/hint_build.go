@@ -2,6 +2,7 @@ package workbook
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,12 +28,15 @@ func (w *Workbook) buildHint(ctx context.Context, l lessons.Lesson, s *Standing)
 	switch {
 	case ctx.Err() != nil:
 		return h, false, ctx.Err()
-	case err != nil && notBuilt.MatchString(output):
+	case err != nil:
+		code, message := judge(l, output)
+		if code != CodeDoesNotBuild { // no go, or no room on the disk
+			return h, false, fmt.Errorf("cannot see whether lock.go builds: %w\n%s", err, output)
+		}
 		levels, err := w.hintsFor(l, CodeDoesNotBuild)
 		if err != nil {
 			return h, false, err
 		}
-		_, message := judge(l, output)
 		h.Text = message + "\n\n" + strings.Join(trimmed(levels[:]), "\n")
 		return h, true, nil
 	case s.Last == CodeDoesNotBuild:

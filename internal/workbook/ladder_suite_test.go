@@ -30,6 +30,7 @@ type suite struct {
 	w      *Workbook
 	lesson lessons.Lesson
 	guard  *guardian.Guardian // of all processes
+	env    []string           // more, of the tests' processes
 	binary string
 	built  chan struct{} // closed when err is set
 	err    error
@@ -41,9 +42,12 @@ const answerEnv = "ZKLAB_LADDER_ANSWER"
 // builds bounds how many suites are built at a time; others run meanwhile.
 var builds = make(chan struct{}, 2)
 
-// startSuite builds a suite in the background. The caller waits for built.
-func startSuite(ctx context.Context, w *Workbook, l lessons.Lesson, guard *guardian.Guardian, answers map[string]string) *suite {
-	s := &suite{w: w, lesson: l, guard: guard, built: make(chan struct{}), binary: filepath.Join(guard.Dir(), l.Slug+".test")}
+func newSuite(w *Workbook, l lessons.Lesson, guard *guardian.Guardian) *suite {
+	return &suite{w: w, lesson: l, guard: guard, built: make(chan struct{}), binary: filepath.Join(guard.Dir(), l.Slug+".test")}
+}
+
+// start builds the suite in the background. The caller waits for built.
+func (s *suite) start(ctx context.Context, answers map[string]string) {
 	go func() {
 		defer close(s.built)
 		builds <- struct{}{}
@@ -52,7 +56,6 @@ func startSuite(ctx context.Context, w *Workbook, l lessons.Lesson, guard *guard
 			s.err = err // else nobody waits any more
 		}
 	}()
-	return s
 }
 
 func (s *suite) build(ctx context.Context, answers map[string]string) error {
@@ -68,8 +71,10 @@ func (s *suite) build(ctx context.Context, answers map[string]string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", s.binary}
-	cmd := s.command(ctx, "go", append(append(args, locktest.BuildFlags()...), "./exercises/"+s.lesson.Slug+"/ladder")...)
+	// It is compiled as often as it has answers: that is to be quick, not what is compiled.
+	here := "./exercises/" + s.lesson.Slug + "/ladder"
+	args := []string{"test", "-c", "-vet=off", "-gcflags=" + here + "/...=-N -l", "-ldflags=-s -w", "-overlay", overlay, "-o", s.binary}
+	cmd := s.command(ctx, "go", append(append(args, locktest.BuildFlags()...), here)...)
 	cmd.Dir, cmd.Env = s.w.Root, append(os.Environ(), "GOTMPDIR="+tmp)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go test -c: %w\n%s", err, out)
@@ -82,7 +87,7 @@ func (s *suite) check(ctx context.Context, name string, run Run) (Result, error)
 	r := Result{V: 1, Exercise: s.lesson.Slug}
 	cmd := s.command(ctx, s.binary, "-test.paniconexit0", "-test.timeout", testTimeLimit.String())
 	cmd.Dir = filepath.Join(s.w.Root, "exercises", s.lesson.Slug) // where go test runs it
-	cmd.Env = append(run.environ(), answerEnv+"="+name)
+	cmd.Env = append(append(run.environ(), s.env...), answerEnv+"="+name)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	start := time.Now()

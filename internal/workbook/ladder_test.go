@@ -12,6 +12,7 @@ import (
 
 	"zklab/internal/guardian"
 	"zklab/internal/locktest"
+	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 	"zklab/lessons"
 	"zklab/solutions"
@@ -60,28 +61,32 @@ func TestLadder(t *testing.T) {
 	t.Cleanup(func() { guard.Dismiss(false) })
 	for _, l := range w.Lessons() {
 		t.Run(l.Slug, func(t *testing.T) {
-			r := rung{w: w, lesson: l, servers: servers, alone: strings.Contains(w.files[l.Slug+"/lock_test.go"], "locktest.MainServers(")}
-			if !r.alone {
-				t.Parallel()
+			t.Parallel()
+			r := rung{w: w, lesson: l, servers: servers, suite: newSuite(w, l, guard)}
+			for _, test := range w.files.tests(l.Slug) {
+				r.oneByOne = r.oneByOne || ownServers.MatchString(test)
+				if strings.Contains(test, "locktest.MainAlone(") { // one for all of them: nobody else is there either
+					r.suite.env = []string{"ZKLAB_BACKEND=" + zkserver.External, "ZKLAB_SERVERS=" + zktest.Start(t, zkserver.Options{}).Connect()}
+				}
 			}
-			r.run(t, guard)
+			r.run(t)
 		})
 	}
 }
 
 // rung is one lesson of the ladder.
 type rung struct {
-	w       *Workbook
-	lesson  lessons.Lesson
-	servers string
-	alone   bool // servers of its own have enough of the machine's time only alone
-	suite   *suite
+	w        *Workbook
+	lesson   lessons.Lesson
+	servers  string
+	oneByOne bool // its answers, because of the servers
+	suite    *suite
 }
 
 // Names of the answers that are no wrong ones.
 const theStub, theAnswer = "stub", "answer"
 
-func (r rung) run(t *testing.T, guard *guardian.Guardian) {
+func (r rung) run(t *testing.T) {
 	right, err := answerOf(r.lesson.Slug)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +103,7 @@ func (r rung) run(t *testing.T, guard *guardian.Guardian) {
 		}
 		codes[name] = wrong.Code
 	}
-	r.suite = startSuite(t.Context(), r.w, r.lesson, guard, answers)
+	r.suite.start(t.Context(), answers)
 	t.Cleanup(func() {
 		if <-r.suite.built; r.suite.err != nil {
 			t.Errorf("not all of the answers build together: %v", r.suite.err)
@@ -106,7 +111,7 @@ func (r rung) run(t *testing.T, guard *guardian.Guardian) {
 	})
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
 		t.Run(name, func(t *testing.T) {
-			if !r.alone {
+			if !r.oneByOne {
 				t.Parallel()
 			}
 			for i := range repeats() {

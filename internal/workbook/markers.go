@@ -14,7 +14,7 @@ const (
 
 // ErrMarkers is returned when a reference answer's markers do not pair up or
 // carry no task.
-var ErrMarkers = errors.New("workbook: solution markers")
+var ErrMarkers = errors.New("solution markers")
 
 // Region is what a learner writes: the lines between two markers.
 type Region struct {

@@ -17,7 +17,7 @@ func (w *Workbook) ModulesHere(ctx context.Context) bool {
 // FetchModules brings those modules to this machine.
 func (w *Workbook) FetchModules(ctx context.Context) error {
 	if err := loadModules(ctx, w.Root); err != nil {
-		return fmt.Errorf("workbook: the modules of the exercises cannot be had: %w", err)
+		return fmt.Errorf("the modules of the exercises cannot be had: %w", err)
 	}
 	return nil
 }

@@ -16,11 +16,11 @@ const ProgressVersion = 1
 
 // ErrNewerProgress is returned when progress.json was written by a newer zklab.
 // The file is left as it is.
-var ErrNewerProgress = errors.New("workbook: progress.json was written by a newer zklab")
+var ErrNewerProgress = errors.New("progress.json was written by a newer zklab")
 
 // ErrNotKept is returned beside a result that holds, but could not be written to
 // the progress.
-var ErrNotKept = errors.New("workbook: not kept in the progress")
+var ErrNotKept = errors.New("not kept in the progress")
 
 // Status is how far a learner is with one exercise.
 type Status string
@@ -44,7 +44,7 @@ type Standing struct {
 	Attempts  int            `json:"attempts"`            // runs of the test that were seen until it was solved
 	Diagnoses map[string]int `json:"diagnoses,omitempty"` // how often each code came
 	Last      string         `json:"last,omitempty"`      // the code of the last run; "" when it passed
-	LastAt    time.Time      `json:"last_at,omitzero"`    // when that run ended
+	LastAt    time.Time      `json:"last_at,omitzero"`    // when that run ended, or the file was put back
 	Mistake   string         `json:"mistake,omitempty"`   // what that run said went wrong
 	HintCode  string         `json:"hint_code,omitempty"` // what hints were given for,
 	HintFor   string         `json:"hint_for,omitempty"`  // the Mistake of then,
@@ -110,15 +110,35 @@ type Store struct {
 
 func (s Store) file() string { return filepath.Join(s.Dir, "progress.json") }
 
+// errDamaged is returned by read.
+var errDamaged = errors.New("progress.json is damaged")
+
 // Load reads the progress. A damaged file is set aside, dated, and an empty
 // progress returned. A newer one yields ErrNewerProgress.
 func (s Store) Load() (*Progress, error) {
+	p, err := s.read()
+	if errors.Is(err, errDamaged) {
+		return s.mend()
+	}
+	return p, err
+}
+
+// mend sets a damaged file aside while no other process does so or writes a new one.
+func (s Store) mend() (p *Progress, err error) {
+	err = s.Update(func(mended *Progress) error {
+		p = mended
+		return nil
+	})
+	return p, err
+}
+
+func (s Store) read() (*Progress, error) {
 	b, err := os.ReadFile(s.file())
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Progress{V: ProgressVersion}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("workbook: cannot read the progress: %w", err)
+		return nil, fmt.Errorf("cannot read the progress: %w", err)
 	}
 	var head struct {
 		V int `json:"v"`
@@ -129,14 +149,7 @@ func (s Store) Load() (*Progress, error) {
 			ErrNewerProgress, head.V, ProgressVersion, s.file())
 	}
 	if err := json.Unmarshal(b, &p); err != nil || p.V < 1 {
-		aside := filepath.Join(s.Dir, "progress.damaged-"+s.Now().Format("20060102-150405.000000"))
-		if err := os.Rename(s.file(), aside); err != nil {
-			return nil, fmt.Errorf("workbook: progress.json is damaged and cannot be set aside: %w", err)
-		}
-		if s.Warn != nil {
-			s.Warn("progress.json was damaged: it is kept as %s, and the progress begins anew", aside)
-		}
-		return &Progress{V: ProgressVersion}, nil
+		return nil, errDamaged
 	}
 	for slug, standing := range p.Lessons {
 		if standing == nil {
@@ -146,18 +159,33 @@ func (s Store) Load() (*Progress, error) {
 	return &p, nil
 }
 
+// setAside keeps a damaged file under another name. The caller has locked the progress.
+func (s Store) setAside() error {
+	aside := filepath.Join(s.Dir, "progress.damaged-"+s.Now().Format("20060102-150405.000000"))
+	if err := os.Rename(s.file(), aside); err != nil {
+		return fmt.Errorf("%w and cannot be set aside: %w", errDamaged, err)
+	}
+	if s.Warn != nil {
+		s.Warn("progress.json was damaged: it is kept as %s, and the progress begins anew", aside)
+	}
+	return nil
+}
+
 // Update changes the progress while no other process does. When change returns
 // an error nothing is written.
 func (s Store) Update(change func(*Progress) error) (err error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return fmt.Errorf("workbook: the progress cannot be kept: %w; make the folder writable or run from a copy of it", err)
+		return fmt.Errorf("the progress cannot be kept: %w; make the folder writable or run from a copy of it", err)
 	}
 	unlock, err := lockFile(filepath.Join(s.Dir, "progress.lock"))
 	if err != nil {
-		return fmt.Errorf("workbook: the progress cannot be locked: %w", err)
+		return fmt.Errorf("the progress cannot be locked: %w", err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	p, err := s.Load()
+	p, err := s.read()
+	if errors.Is(err, errDamaged) {
+		p, err = &Progress{V: ProgressVersion}, s.setAside()
+	}
 	if err != nil {
 		return err
 	}
@@ -166,7 +194,7 @@ func (s Store) Update(change func(*Progress) error) (err error) {
 	}
 	b, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
-		return fmt.Errorf("workbook: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	return writeFile(s.file(), string(b)+"\n")
 }

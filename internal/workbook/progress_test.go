@@ -121,6 +121,9 @@ func TestProgress_damagedIsSetAside(t *testing.T) {
 		if err := os.WriteFile(s.file(), []byte(damage), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		if p, err := s.Load(); err != nil || len(p.Lessons) != 0 {
+			t.Errorf("%q: read as %+v, %v", damage, p, err)
+		}
 		if err := s.Update(func(p *Progress) error { p.Of("01-x").record("", "", time.Now()); return nil }); err != nil {
 			t.Errorf("%q: %v", damage, err)
 		}
@@ -137,6 +140,23 @@ func TestProgress_damagedIsSetAside(t *testing.T) {
 		if p, err := s.Load(); err != nil || p.Of("01-x").Status != Solved {
 			t.Errorf("%q: %v, %v", damage, p, err)
 		}
+	}
+}
+
+// Another process has written a new file since this one has read the damage.
+func TestProgress_damagedIsMendedByAnother(t *testing.T) {
+	s := store(t)
+	if err := s.Update(func(p *Progress) error { p.Of("01-x").record("", "", time.Now()); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := s.mend(); err != nil || p.Of("01-x").Status != Solved {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err := s.Load(); err != nil || p.Of("01-x").Status != Solved {
+		t.Errorf("what was written is gone: %+v, %v", p, err)
+	}
+	if aside, err := filepath.Glob(filepath.Join(s.Dir, "progress.damaged-*")); err != nil || len(aside) != 0 {
+		t.Errorf("set aside: %v, %v", aside, err)
 	}
 }
 

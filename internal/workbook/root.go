@@ -9,14 +9,14 @@ import (
 )
 
 // ErrNoRoot is returned when no folder upwards holds the workbook.
-var ErrNoRoot = errors.New("workbook: not inside a checkout of zklab")
+var ErrNoRoot = errors.New("not inside a checkout of zklab")
 
 // FindRoot returns the checkout that dir lies in: the nearest folder upwards
 // with a go.work that uses ./exercises.
 func FindRoot(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fmt.Errorf("workbook: %w", err)
+		return "", fmt.Errorf("%w", err)
 	}
 	for at := abs; ; at = filepath.Dir(at) {
 		b, err := os.ReadFile(filepath.Join(at, "go.work"))

@@ -23,7 +23,7 @@ func Stub(src string) (string, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "lock.go", src, parser.ParseComments)
 	if err != nil {
-		return "", fmt.Errorf("workbook: reference answer: %w", err)
+		return "", fmt.Errorf("reference answer: %w", err)
 	}
 	lines := strings.Split(src, "\n")
 	var out []string
@@ -44,7 +44,7 @@ func Stub(src string) (string, error) {
 	}
 	formatted, err := format.Source([]byte(stub))
 	if err != nil {
-		return "", fmt.Errorf("workbook: the generated stub: %w", err)
+		return "", fmt.Errorf("the generated stub: %w", err)
 	}
 	return string(formatted), nil
 }
@@ -122,7 +122,7 @@ func zero(t ast.Expr) string {
 func keepImports(full *ast.File, stub string) (string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "lock.go", stub, parser.ParseComments)
 	if err != nil {
-		return "", fmt.Errorf("workbook: the generated stub: %w", err)
+		return "", fmt.Errorf("the generated stub: %w", err)
 	}
 	var keep []string
 	used, hasErrors := selectors(file), false
@@ -204,7 +204,7 @@ func useOf(name string, idents map[string]bool) (string, error) {
 	case len(types) > 0:
 		return "\t_ " + name + "." + types[0] + "\n", nil
 	}
-	return "", fmt.Errorf("workbook: import %s is used nowhere in the reference answer", name)
+	return "", fmt.Errorf("import %s is used nowhere in the reference answer", name)
 }
 
 func importName(spec *ast.ImportSpec) string {

@@ -147,12 +147,14 @@ func (w *Workbook) Reset(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, _ = w.progress() // the runs until now were of what is put away
 	now := w.now()
 	var kept []string
+	given := false
 	for _, file := range []string{l.Slug + "/lock.go", l.Slug + "/lock_test.go"} {
 		want, ok := w.files[file]
 		if !ok {
-			return kept, fmt.Errorf("workbook: lesson %s has no exercise yet", l.Slug)
+			return kept, fmt.Errorf("lesson %s has no exercise yet", l.Slug)
 		}
 		path := filepath.Join(w.Root, "exercises", file)
 		if got, err := os.ReadFile(path); err == nil && string(got) == want {
@@ -168,10 +170,15 @@ func (w *Workbook) Reset(name string) ([]string, error) {
 		if err := writeFile(path, want); err != nil {
 			return kept, err
 		}
+		given = given || path == w.ExerciseFile(l)
 	}
 	return kept, w.Store.Update(func(p *Progress) error {
-		if s := p.Of(l.Slug); s.Status == Started {
+		s := p.Of(l.Slug)
+		if s.Status == Started {
 			s.Status = Untouched
+		}
+		if given {
+			s.Last, s.Mistake, s.LastAt = CodeTODO, "", w.now() // a hint for what was there helps nobody now
 		}
 		return nil
 	})
@@ -184,11 +191,6 @@ func (w *Workbook) Solution(name string) (answer string, assisted bool, err erro
 	if err != nil {
 		return "", false, err
 	}
-	src, err := solutions.FS().Open(l.Slug + "/lock.go")
-	if err != nil {
-		return "", false, fmt.Errorf("workbook: lesson %s has no reference answer yet", l.Slug)
-	}
-	src.Close()
 	if answer, err = answerOf(l.Slug); err != nil {
 		return "", false, err
 	}
@@ -214,7 +216,7 @@ func (w *Workbook) Notes(name string) (string, error) {
 func (w *Workbook) LastRun() (string, error) {
 	path := filepath.Join(w.Store.Dir, locktest.LastRun)
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("workbook: there is no failed run to replay: %w; a failing \"go test ./exercises/...\" leaves one", err)
+		return "", fmt.Errorf("there is no failed run to replay: %w; a failing \"go test ./exercises/...\" leaves one", err)
 	}
 	return path, nil
 }

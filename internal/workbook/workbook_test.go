@@ -1,9 +1,13 @@
 package workbook
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +16,7 @@ import (
 	"time"
 
 	"zklab/internal/locktest"
+	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 	"zklab/lessons"
 )
@@ -31,6 +36,8 @@ func TestWorkbook(t *testing.T) {
 		{"cancelledCheck", cancelledCheck},
 		{"brokenOff", brokenOff},
 		{"editedTest", editedTest},
+		{"goroutinePanics", goroutinePanics},
+		{"countersAreNotTold", countersAreNotTold},
 		{"deletedFile", deletedFile},
 		{"resetKeepsACopy", resetKeepsACopy},
 		{"progressCannotBeKept", progressCannotBeKept},
@@ -369,6 +376,24 @@ func resetKeepsACopy(t *testing.T, w *Workbook) {
 			t.Errorf("not as it was given: %v\n%s", err, b)
 		}
 	}
+	w.write(t, lesson05+"/lock.go", "package lock\n")
+	err := w.Store.Update(func(p *Progress) error {
+		p.Of(lesson05).record("WRONG-ORDER", "what went wrong  [WRONG-ORDER]\n  x\n", w.now())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level := 1; level <= 2; level++ { // no hint for what is gone, nor with what was used up for it
+		if level == 1 {
+			if _, err := w.Reset("5"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if h, err := w.Hint(t.Context(), "5"); err != nil || h.Code != CodeTODO || h.Level != level {
+			t.Errorf("a hint after the reset: %+v, %v", h, err)
+		}
+	}
 	if kept, err := w.Reset("5"); err != nil || len(kept) != 0 {
 		t.Errorf("nothing to keep: %v, %v", kept, err)
 	}
@@ -386,6 +411,62 @@ func progressCannotBeKept(t *testing.T, w *Workbook) {
 	if r, err := w.Check(t.Context(), "5", Run{}); r.Code != CodeTODO || !errors.Is(err, ErrNotKept) {
 		t.Errorf("%+v, %v", r, err)
 	}
+}
+
+// A server that does not tell its counters judges nothing: the exercise is not solved.
+func countersAreNotTold(t *testing.T, w *Workbook) {
+	const lesson04 = "04-the-herd"
+	right, err := answerOf(lesson04)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, lesson04+"/lock.go", right)
+	t.Setenv("ZKLAB_BACKEND", zkserver.External)
+	r, err := w.Check(t.Context(), "4", Run{Servers: silentServer(t, zktest.Need(t).Connect())})
+	if !errors.Is(err, locktest.ErrNoServer) || r.Passed || !strings.Contains(err.Error(), "mntr answers nothing") {
+		t.Errorf("[%s] %s, %v", r.Code, r.Output, err)
+	}
+}
+
+// silentServer leads to a server and answers "mntr" as one does that does not allow it.
+func silentServer(t *testing.T, server string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	serve := func(client net.Conn) {
+		defer client.Close()
+		first := make([]byte, 4)
+		if _, err := io.ReadFull(client, first); err != nil {
+			return
+		}
+		if string(first) == "mntr" {
+			fmt.Fprint(client, "mntr is not executed because it is not in the whitelist.\n")
+			return
+		}
+		to, err := net.Dial("tcp", server)
+		if err != nil {
+			return
+		}
+		defer to.Close()
+		go func() {
+			_, _ = io.Copy(to, io.MultiReader(bytes.NewReader(first), client)) // ends with either
+			to.Close()
+		}()
+		_, _ = io.Copy(client, to)
+	}
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(client)
+		}
+	}()
+	return l.Addr().String()
 }
 
 func solutionMarksAsAssisted(t *testing.T, w *Workbook) {
