@@ -17,6 +17,7 @@ import (
 
 	"zklab/curatorlike"
 	"zklab/internal/lockproof"
+	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 )
 
@@ -79,9 +80,10 @@ type arena struct {
 
 // site is where a scenario takes place.
 type site struct {
-	server string   // asked for its sessions; empty: nobody is asked
-	addrs  []string // of all servers
-	chroot string
+	server  string   // asked for its sessions; empty: nobody is asked
+	addrs   []string // of all servers
+	chroot  string
+	control *zkserver.Server // to pause and restart; nil: nobody may
 }
 
 func mainSite(t testing.TB) site {

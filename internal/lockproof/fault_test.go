@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"zklab/internal/wiretap"
-	"zklab/internal/zkserver/zktest"
 )
 
 // fault is one column of the matrix.
@@ -86,7 +85,7 @@ var faults = []fault{
 	{name: "list reply lost", keeps: true, lists: true, arm: lose(wiretap.OpGetChildren), strike: func(*bout) {}},
 	{name: "delete reply lost", keeps: true, late: lose(wiretap.OpDelete), strike: func(*bout) {}},
 	{name: "server restart", server: true, strike: func(b *bout) {
-		s := zktest.Need(b.a.t).Servers()[0]
+		s := b.a.control
 		if err := s.Kill(); err != nil {
 			b.a.t.Fatal(err)
 		}
@@ -95,7 +94,7 @@ var faults = []fault{
 		}
 	}},
 	{name: "server frozen", server: true, strike: func(b *bout) {
-		s := zktest.Need(b.a.t).Servers()[0]
+		s := b.a.control
 		if err := s.Pause(); err != nil {
 			b.a.t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"zklab/internal/lockproof"
+	"zklab/internal/zkserver"
+	"zklab/internal/zkserver/zktest"
 )
 
 // roundsPerCell is how often each cell is played.
@@ -127,9 +129,14 @@ func playBout(t *testing.T, r *recipe, f *fault, round int, w *weather) bool {
 }
 
 // TestFaults_ofTheServer plays all recipes at once against what happens to
-// the server.
+// the server, which is one of the test's own.
 func TestFaults_ofTheServer(t *testing.T) {
 	needControl(t)
+	t.Parallel()
+	e := zktest.Start(t, zkserver.Options{})
+	one := e.Servers()[0]
+	at := site{server: one.Addr(), addrs: []string{one.Addr()}, chroot: e.Chroot(), control: one}
+	w := watchWeather(t)
 	results := newTable()
 	t.Cleanup(func() { t.Logf("%d rounds a cell\n%s", roundsPerCell(), results) })
 	for i := range faults {
@@ -139,27 +146,45 @@ func TestFaults_ofTheServer(t *testing.T) {
 		}
 		good := map[string]int{}
 		for round := range roundsPerCell() {
-			t.Run(fmt.Sprintf("%s/%d", f.name, round), func(t *testing.T) {
-				var bouts []*bout
-				for j := range recipes {
-					b := newBout(t, &recipes[j], f, round)
-					b.setUp()
-					bouts = append(bouts, b)
-				}
-				f.strike(bouts[0])
-				for _, b := range bouts {
-					b.finish()
-					vs := b.verdict()
-					if len(vs) == 0 {
-						good[b.recipe.name]++
-						continue
-					}
-					t.Errorf("%s, %s, victim is the %s:\n%s%s", b.recipe.name, f.name, b.role, lockproof.Report(vs), b.a.logTail(60))
-				}
-			})
+			t.Run(fmt.Sprintf("%s/%d", f.name, round), func(t *testing.T) { playBouts(t, f, round, at, w, good) })
 		}
 		for j := range recipes {
 			results.add(f.name, &recipes[j], fmt.Sprintf("%d/%d", good[recipes[j].name], roundsPerCell()))
 		}
+	}
+}
+
+// playBouts plays a round with every recipe at once, and counts those that pass.
+func playBouts(t *testing.T, f *fault, round int, at site, w *weather, good map[string]int) {
+	t.Helper()
+	for replay := range maxReplays {
+		start := time.Now()
+		var bouts []*bout
+		for j := range recipes {
+			b := newBoutAt(t, &recipes[j], f, round, at)
+			b.setUp()
+			bouts = append(bouts, b)
+		}
+		f.strike(bouts[0])
+		broken, late := map[*bout][]lockproof.Violation{}, true
+		for _, b := range bouts {
+			b.finish()
+			if vs := b.verdict(); len(vs) > 0 {
+				broken[b], late = vs, late && onlyLate(vs)
+			}
+		}
+		lag, storm := w.stormSince(start)
+		if len(broken) > 0 && storm && late && replay < maxReplays-1 {
+			t.Logf("played again, because nobody came to run for %v", lag)
+			continue
+		}
+		for _, b := range bouts {
+			if vs := broken[b]; len(vs) > 0 {
+				t.Errorf("%s, %s, victim is the %s (latest lag %v):\n%s%s", b.recipe.name, f.name, b.role, lag, lockproof.Report(vs), b.a.logTail(60))
+				continue
+			}
+			good[b.recipe.name]++
+		}
+		return
 	}
 }
