@@ -10,16 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// Whoever interrupts a start is told that, and not that the server failed.
-func TestStart_cancelled_isTheContextsError(t *testing.T) {
-	needJava(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := Start(ctx, Options{Backend: Java}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error is %v, want the context's", err)
-	}
-}
-
 // stubborn is a backend that is unavailable as soon as its context has ended.
 type stubborn struct{ asked *int }
 

@@ -14,8 +14,16 @@ import (
 	"zklab/internal/wiretap"
 )
 
-func TestExternal_ownChrootEach_removedByClose(t *testing.T) {
+// TestExternal shares one server among its parts; the last one kills it.
+func TestExternal(t *testing.T) {
 	private := start(t, Options{Backend: Java, Tick: 300 * time.Millisecond})
+	t.Run("ownChrootEach_removedByClose", func(t *testing.T) { ownChrootEach(t, private) })
+	t.Run("replyToCreateLost_pathIsRemoved", func(t *testing.T) { replyToCreateLost(t, private) })
+	t.Run("notServingYet_waits", func(t *testing.T) { notServingYet(t, private) })
+	t.Run("unreachableAtClose_saysWhatIsLeft", func(t *testing.T) { unreachableAtClose(t, private) })
+}
+
+func ownChrootEach(t *testing.T, private *Ensemble) {
 	t.Setenv("ZKLAB_SERVERS", private.Connect())
 	a, b := start(t, Options{}), start(t, Options{})
 	if a.Backend() != External || a.Version() != private.Version() || a.Tick() != private.Tick() {
@@ -80,8 +88,7 @@ func TestExternal_doesNotServe(t *testing.T) {
 	}
 }
 
-func TestExternal_notServingYet_waits(t *testing.T) {
-	private := start(t, Options{Backend: Java})
+func notServingYet(t *testing.T, private *Ensemble) {
 	s := private.Servers()[0]
 	if err := s.Pause(); err != nil {
 		t.Fatal(err)
@@ -93,8 +100,7 @@ func TestExternal_notServingYet_waits(t *testing.T) {
 	}
 }
 
-func TestExternal_unreachableAtClose_saysWhatIsLeft(t *testing.T) {
-	private := start(t, Options{Backend: Java})
+func unreachableAtClose(t *testing.T, private *Ensemble) {
 	ctx, cancel := context.WithTimeout(t.Context(), StartLimit)
 	defer cancel()
 	e, err := Start(ctx, Options{Servers: private.Connect()})
@@ -109,9 +115,8 @@ func TestExternal_unreachableAtClose_saysWhatIsLeft(t *testing.T) {
 	}
 }
 
-// The server made the path, and its reply was lost: nothing stays on somebody's ensemble.
-func TestExternal_replyToCreateLost_pathIsRemoved(t *testing.T) {
-	private := start(t, Options{Backend: Java})
+// replyToCreateLost: the server made the path, and nothing stays on somebody's ensemble.
+func replyToCreateLost(t *testing.T, private *Ensemble) {
 	relay, err := wiretap.Start(t.Context(), private.Connect(), wiretap.Options{})
 	if err != nil {
 		t.Fatal(err)

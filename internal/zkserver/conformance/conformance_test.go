@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"text/tabwriter"
 
@@ -13,21 +14,26 @@ import (
 	"zklab/internal/zkserver/zktest"
 )
 
-// TestBackends holds each backend to the same behaviour, and prints the results side
-// by side. ZKLAB_BACKEND leaves only that one.
+// TestBackends holds each backend to the same behaviour, both at the same time, and
+// prints the results side by side. ZKLAB_BACKEND leaves only that one.
 func TestBackends(t *testing.T) {
 	backends := []string{zkserver.Java, zkserver.Docker}
+	var mu sync.Mutex
 	results := map[string][]conformance.Part{}
+	t.Cleanup(func() { t.Log("\n" + sideBySide(backends, results)) }) // when both are done
 	for _, backend := range backends {
 		t.Run(backend, func(t *testing.T) {
 			need(t, backend)
-			results[backend] = conformance.Run(t, func(t testing.TB, o zkserver.Options) *zkserver.Ensemble {
+			t.Parallel()
+			parts := conformance.Run(t, func(t testing.TB, o zkserver.Options) *zkserver.Ensemble {
 				o.Backend = backend
 				return zktest.Start(t, o)
 			})
+			mu.Lock()
+			defer mu.Unlock()
+			results[backend] = parts
 		})
 	}
-	t.Log("\n" + sideBySide(backends, results))
 }
 
 // need skips a backend that is not asked for, and containers where no engine is, as
