@@ -13,14 +13,17 @@ import (
 
 const demoLimit = 60 * time.Second
 
-func TestDemoKill_3mini_saysEverythingInOrder(t *testing.T) {
+// The server decides about the session timeout; 1 ms becomes two ticks.
+func TestDemoKill_3mini_session1ms_saysEverythingInOrder(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
-	out, errs, code := p.run(demoLimit, "demo", "kill", "--script", "--plain")
+	out, errs, code := p.run(demoLimit, "demo", "kill", "--session", "1ms", "--script", "--plain")
 	if code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
 	}
 	for _, want := range []string{
 		"process gone", "connection gone", "heartbeats stop", "expired", "deleted lock-", "1 watch fired", "token larger", "in (T, T+tick]", "0 not",
+		"timeout 1 s", "asked for 0.001 s",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no line says %q:\n%s", want, out)
@@ -32,8 +35,9 @@ func TestDemoKill_3mini_saysEverythingInOrder(t *testing.T) {
 // A recipe that breaks an expectation must make the script fail: otherwise
 // its "ok" would mean nothing.
 func TestDemoKill_3naive_exits1(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
-	out, _, code := p.run(demoLimit, "demo", "kill", "--recipe", "naive", "--script", "--plain")
+	out, _, code := p.run(demoLimit, "demo", "kill", "--recipe", "naive", "--session", "1ms", "--script", "--plain")
 	if code != 1 || !strings.Contains(out, "NOT SO") {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
@@ -42,14 +46,15 @@ func TestDemoKill_3naive_exits1(t *testing.T) {
 
 var fired = regexp.MustCompile(`release of \S+: (\d+) watch(?:es)? fired, by the server's counters`)
 
-func TestDemoQueue_20waiters_wakesPerRelease(t *testing.T) {
+func TestDemoQueue_10waiters_wakesPerRelease(t *testing.T) {
 	for recipe, want := range map[string]string{
-		"mini":  "[1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
-		"naive": "[19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2 1",
+		"mini":  "[1 1 1 1 1 1 1 1 1",
+		"naive": "[9 8 7 6 5 4 3 2 1",
 	} {
 		t.Run(recipe, func(t *testing.T) {
+			t.Parallel()
 			p := newProgram(t)
-			out, errs, code := p.run(demoLimit, "demo", "queue", "--recipe", recipe, "--waiters", "20", "--script", "--plain")
+			out, errs, code := p.run(demoLimit, "demo", "queue", "--recipe", recipe, "--waiters", "10", "--script", "--plain")
 			if code != 0 {
 				t.Fatalf("exit %d\n%s%s", code, out, errs)
 			}
@@ -66,6 +71,7 @@ func TestDemoQueue_20waiters_wakesPerRelease(t *testing.T) {
 }
 
 func TestDemoQueue_json_isAJournal(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	out, errs, code := p.run(demoLimit, "demo", "queue", "--waiters", "2", "--json")
 	if code != 0 {
@@ -82,15 +88,6 @@ func TestDemoQueue_json_isAJournal(t *testing.T) {
 		}
 	}
 	p.wantNothingLeft(2 * time.Second)
-}
-
-// The server decides about the session timeout; 1 ms becomes two ticks.
-func TestDemoKill_session1ms_saysWhatWasNegotiated(t *testing.T) {
-	p := newProgram(t)
-	out, errs, code := p.run(demoLimit, "demo", "kill", "--session", "1ms", "--script", "--plain")
-	if code != 0 || !strings.Contains(out, "timeout 1 s") || !strings.Contains(out, "asked for 0.001 s") {
-		t.Errorf("exit %d; the negotiated timeout of 1 s and the 1 ms asked for should be said\n%s%s", code, out, errs)
-	}
 }
 
 func TestWrongInput_saysWhatToDo(t *testing.T) {
@@ -125,6 +122,7 @@ func TestWrongInput_saysWhatToDo(t *testing.T) {
 		{"watch /locks --servers 127.0.0.1:1", 3, "127.0.0.1:1"},
 	} {
 		t.Run(strings.ReplaceAll(c.args, "/", "_"), func(t *testing.T) {
+			t.Parallel()
 			p := newProgram(t)
 			out, errs, code := p.run(30*time.Second, strings.Fields(c.args)...)
 			if code != c.code || !strings.Contains(errs, c.says) || !strings.HasPrefix(errs, "zklab: ") {

@@ -12,6 +12,7 @@ import (
 func TestScreen_localeWithoutUnicode_drawsASCII(t *testing.T) {
 	for locale, unicode := range map[string]bool{"C": false, "POSIX": false, "de_DE.ISO-8859-1": false, "C.UTF-8": true, "ja_JP.utf8": true} {
 		t.Run(locale, func(t *testing.T) {
+			t.Parallel()
 			p := newProgram(t)
 			cmd := p.command()
 			cmd.Env = append(cmd.Env, "LC_ALL="+locale)

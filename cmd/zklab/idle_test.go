@@ -16,7 +16,7 @@ func TestScreen_idle_takesAtMost2PercentOfAProcessor(t *testing.T) {
 	m := p.open(100, 30, "lab", "--waiters", "5")
 	m.WaitFor("5 in line", screenLimit)
 	m.WaitFor("HOLDS", screenLimit)
-	const settle, span, spans = 3 * time.Second, 6 * time.Second, 4
+	const settle, span, spans = 2 * time.Second, 4 * time.Second, 4
 	time.Sleep(settle) // what is measured is the time after all has come to rest
 	pids := append(p.pids("zklab contestant"), m.Pid())
 	if len(pids) != 6 {

@@ -1,9 +1,11 @@
 package main_test
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,6 +89,7 @@ func playLesson(k *keyboard) {
 	k.shows("pgdown", "↓ 11-")
 	k.shows("pgup", "↓ 1-")
 	k.shows("e", "$EDITOR is not set")
+	k.WaitFor("06-call-the-next/lock.go", screenLimit)
 	k.shows("t", "your test runs")
 	k.WaitFor("your test does not pass yet", 2*time.Minute)
 	k.shows("i", "─ hint")
@@ -171,14 +174,28 @@ func playLab(k *keyboard) {
 // else's, and a journal.
 func otherKeyPages(t *testing.T) []keyPage {
 	e := zktest.Need(t)
-	lock, recorded := longQueue(t, e), filepath.Join(t.TempDir(), "kill")
-	if _, errs, code := newProgram(t).run(demoLimit, "record", recorded, "kill"); code != 0 {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
+	lock, recorded := longQueue(t, e), recording(t)
 	return []keyPage{
 		{page: tui.PageWatch, title: "watch /", args: []string{"watch", lock, "--servers", e.Connect()}, play: playWatch},
 		{page: tui.PageQueue, title: "replay ", in: tui.Mode{Replay: true}, args: []string{"replay", recorded}, play: playReplay},
 	}
+}
+
+var recordKill sync.Once
+
+// recording is the journal of the demo kill, played once for all tests.
+func recording(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(filepath.Dir(binary), "kill.ndjson") // it goes with the binary
+	recordKill.Do(func() {
+		if _, errs, code := newProgram(t).run(demoLimit, "record", file, "kill"); code != 0 {
+			t.Fatalf("exit %d: %s", code, errs)
+		}
+	})
+	if _, err := os.Stat(file); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // longQueue is a lock path with sixty in line, none of ours.

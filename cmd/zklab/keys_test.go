@@ -392,7 +392,11 @@ func scriptedPage(page, title, demo string, big func(before, now string) bool, j
 		k.pausing(append(append([]string{"l"}, digits...), notOffered(join)...)...)
 		k.common(big)
 	}
-	return keyPage{page: page, title: title, in: scripted, args: []string{"demo", demo}, play: play, again: firstSteps}
+	again := firstSteps
+	if demo == "kill" || demo == "zombie" { // their second step waits for an expiry
+		again = func(k *keyboard) { k.press(".", "the first step runs", stepDone(1)) }
+	}
+	return keyPage{page: page, title: title, in: scripted, args: []string{"demo", demo}, play: play, again: again}
 }
 
 // firstSteps presses the keys that run steps and were not pressed yet.

@@ -16,6 +16,7 @@ import (
 // The editor is a script that takes ctrl-C for itself, as editors do: zklab must
 // neither end by it, nor lose the terminal.
 func TestScreen_learn_eOpensTheEditor_ctrlCInItIsTheEditors(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	editor := filepath.Join(t.TempDir(), "editor")
 	script := "#!/bin/sh\ntrap 'echo interrupted; exit 0' INT\necho EDITS $(basename $(dirname \"$2\")) with $1\nwhile :; do sleep 0.1; done\n"
@@ -82,23 +83,9 @@ func TestScreen_learn_hintNotKept_isShown(t *testing.T) {
 	m.Wait(5 * time.Second)
 }
 
-func TestScreen_learn_withoutEditorSaysThePath(t *testing.T) {
-	p := newProgram(t)
-	cmd := p.command("learn", "06")
-	cmd.Env = append(cmd.Env, "VISUAL=", "EDITOR=")
-	m := ptytest.Start(t, cmd, 100, 24)
-	m.WaitFor("space step", screenLimit)
-	m.Send("e")
-	m.WaitFor("$EDITOR is not set", screenLimit)
-	if !strings.Contains(m.Screen(), "06-call-the-next/lock.go") {
-		t.Errorf("the path is not told:\n%s", m.Screen())
-	}
-	m.Send("q")
-	m.Wait(5 * time.Second)
-}
-
 // As text a lesson asks what its demo asks, and does not say which answer is right.
 func TestLearn_plain_asksWithoutTheAnswer(t *testing.T) {
+	t.Parallel()
 	for _, number := range []string{"06", "11", "17"} {
 		p := newProgram(t)
 		piped, errs, code := p.run(30*time.Second, "learn", number)
@@ -129,6 +116,7 @@ func TestLearn_plain_asksWithoutTheAnswer(t *testing.T) {
 
 // Without a number a hint is about the lesson that learn and next are about.
 func TestHint_withoutNumber_isTheNextLessons(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	state := "ZKLAB_STATE=" + t.TempDir()
 	say := func(args ...string) string {
@@ -149,6 +137,7 @@ func TestHint_withoutNumber_isTheNextLessons(t *testing.T) {
 }
 
 func TestCheck_withoutNumber_isTheNextLessons(t *testing.T) {
+	t.Parallel()
 	cmd := newProgram(t).command("check")
 	cmd.Env = append(cmd.Env, "ZKLAB_STATE="+t.TempDir())
 	out, err := cmd.Output()

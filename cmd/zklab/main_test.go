@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,14 @@ import (
 // binary is the program under test, built as a user builds it who wants this backend.
 var binary string
 
+// atOnce is how many tests run side by side: they wait for expiries and screens far
+// more than they compute. Those that measure run alone.
+const atOnce = "4"
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
 	folder, err := guardian.Start("zklab-binary-") // it goes also when these tests are killed
 	if err != nil {
 		panic(err)

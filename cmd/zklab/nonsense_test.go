@@ -10,6 +10,7 @@ import (
 
 // What is wrong is quoted, but never whole, and never so that a terminal obeys it.
 func TestWrongInput_longNonsense_isCut(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 5000)
 	for _, args := range [][]string{
 		{"demo", "kill", "--servers", long}, {"demo", "kill", "--servers", long + ":99999"}, {"demo", long}, {long},
@@ -28,6 +29,7 @@ func TestWrongInput_longNonsense_isCut(t *testing.T) {
 
 // A wrong value of a variable is told by the variable's name or the flag's.
 func TestWrongEnvironment_isWrongUsage(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ env, says string }{
 		{"ZKLAB_THEME=pink", "dark, light or mono"},
 		{"ZKLAB_ASCII=maybe", "true or false"},

@@ -19,12 +19,13 @@ func TestOutput_fullDevice_exits1(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no /dev/full here")
 	}
-	defer full.Close()
+	t.Cleanup(func() { _ = full.Close() })
 	for _, args := range []string{
 		"demo kill --script --plain", "demo kill --json", "list", "doctor", "doctor --json", "version", "hint 01", "learn 01", "next",
 		"--help", "demo --help", "check 01 --json", "server", "completion bash", "bench --lock mini --clients 2 --json",
 	} {
 		t.Run(args, func(t *testing.T) {
+			t.Parallel()
 			p := newProgram(t)
 			cmd := p.command(strings.Fields(args)...)
 			cmd.Stdout = full

@@ -22,6 +22,7 @@ func (p *program) open(w, h int, args ...string) *ptytest.Term {
 const screenLimit = 20 * time.Second
 
 func TestScreen_queue_keysActOnRealProcesses(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	m := p.open(80, 24, "demo", "queue", "--waiters", "3")
 	m.WaitFor("space step", screenLimit)
@@ -64,21 +65,14 @@ func TestScreen_ctrlC_isGoneWithin2s(t *testing.T) {
 	p.wantNothingLeft(0)
 }
 
-func TestScreen_40x10_saysWhatItNeeds(t *testing.T) {
-	p := newProgram(t)
-	m := p.open(40, 10, "demo", "queue")
-	m.WaitFor("60", screenLimit)
-	m.Resize(80, 24)
-	m.WaitFor("space step", screenLimit)
-	m.Send("q")
-	m.Wait(5 * time.Second)
-}
-
-func TestScreen_noColor_hasNoColours(t *testing.T) {
+func TestScreen_40x10_saysWhatItNeeds_andNoColorHasNone(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	cmd := p.command("demo", "queue")
 	cmd.Env = append(cmd.Env, "NO_COLOR=1")
-	m := ptytest.Start(t, cmd, 80, 24)
+	m := ptytest.Start(t, cmd, 40, 10)
+	m.WaitFor("60", screenLimit)
+	m.Resize(80, 24)
 	m.WaitFor("space step", screenLimit)
 	m.Send("\r")
 	m.WaitFor("HOLDS", screenLimit)
@@ -97,7 +91,6 @@ func TestKill9_ofZklab_leavesNothing(t *testing.T) {
 		reach  func(m *ptytest.Term)
 	}{
 		{"while the server starts", func(m *ptytest.Term) { time.Sleep(300 * time.Millisecond) }}, // inside the second that a start takes
-		{"before the first step", func(m *ptytest.Term) { m.WaitFor("space step", screenLimit) }},
 		{"with contestants in line", func(m *ptytest.Term) {
 			m.WaitFor("space step", screenLimit)
 			m.Send("\r")
@@ -122,6 +115,7 @@ func TestKill9_ofZklab_leavesNothing(t *testing.T) {
 }
 
 func TestPipe_withoutTerminal_playsTheFirstDemoAsText(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	out, errs, code := p.run(demoLimit)
 	if code != 0 || !strings.Contains(out, "as expected") || strings.Contains(out, "\x1b") {
@@ -204,15 +198,13 @@ func waited(pids ...int) (all time.Duration) {
 }
 
 func TestScreen_replay_ofARecordedDemo(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
-	file := filepath.Join(t.TempDir(), "kill.ndjson")
-	if _, errs, code := p.run(demoLimit, "record", file, "kill"); code != 0 {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
+	file := recording(t)
 	if _, errs, code := p.run(demoLimit, "demo", "kill", "--plain", "--record", file); code != 2 || !strings.Contains(errs, "nothing is overwritten") {
 		t.Errorf("recording over a file: exit %d: %s", code, errs)
 	}
-	cast := file + ".cast"
+	cast := filepath.Join(t.TempDir(), "kill.cast")
 	if _, errs, code := p.run(demoLimit, "replay", file, "--cast", cast, "--page", "timeline"); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -229,6 +221,7 @@ func TestScreen_replay_ofARecordedDemo(t *testing.T) {
 }
 
 func TestScreen_home_opensALessonAndComesBack(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	m := p.open(80, 24)
 	m.WaitFor("THE LADDER", screenLimit)
@@ -243,44 +236,74 @@ func TestScreen_home_opensALessonAndComesBack(t *testing.T) {
 	p.wantNothingLeft(2 * time.Second)
 }
 
-// What became of a prediction stands on the screen until the next step begins, and a
-// key pressed while a step runs answers no other question.
-func TestScreen_kill_predictionIsJudged(t *testing.T) {
-	for _, c := range []struct {
-		name, keys, verdict, summary string
-	}{
-		{"wrong", "1", `but it is "when the session has run out"`, `but it is "when the session has run out".`},
-		{"right", "2", "and that is right", `You predicted "when the session has run out", and that is right.`},
-		{"too late", " 1", `You predicted nothing. It is "when the session has run out".`, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := newProgram(t)
-			m := p.open(100, 30, "demo", "kill")
-			m.WaitFor("space step", screenLimit)
-			m.Send(" ")
-			m.WaitFor("When does the next one hold?", screenLimit)
-			for _, key := range c.keys {
-				m.Send(string(key))
-				m.WaitFor("waiting for", screenLimit)
-			}
-			m.WaitUntil(c.verdict, screenLimit, func(screen string) bool { return strings.Contains(inOneLine(screen), c.verdict) })
-			m.WaitFor("next: few are woken", screenLimit)
-			m.Send(" ")
-			m.WaitFor("next: the others go on", screenLimit)
-			if text := m.Screen(); strings.Contains(inOneLine(text), c.verdict) {
-				t.Errorf("the verdict of the step before still stands:\n%s", text)
-			}
-			m.Send("q")
-			if code := m.Wait(5 * time.Second); code != 0 {
-				t.Errorf("exit %d", code)
-			}
-			after := inOneLine(m.Screen())
-			if c.summary == "" && strings.Contains(after, "You predicted") || !strings.Contains(after, c.summary) || !strings.Contains(after, "left after 3 of 4 steps") {
-				t.Errorf("the summary should say %q:\n%s", c.summary, m.Screen())
-			}
-			p.wantNothingLeft(2 * time.Second)
-		})
+// What became of a prediction stands on the screen until the next step begins.
+func TestScreen_rw_predictionsAreJudged(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	m := p.open(100, 34, "demo", "rw")
+	says := func(text string) {
+		t.Helper()
+		m.WaitUntil(text, screenLimit, func(screen string) bool { return strings.Contains(inOneLine(screen), text) })
 	}
+	m.WaitFor("space step", screenLimit)
+	m.Send(" ")
+	m.WaitFor("Does it get in?", screenLimit)
+	m.Send("1")
+	wrong := `but it is "no: it stands behind the writer, and does not overtake"`
+	says(wrong)
+	m.Send(" ")
+	m.WaitFor("next: the other one leaves", screenLimit)
+	if text := m.Screen(); strings.Contains(inOneLine(text), wrong) {
+		t.Errorf("the verdict of the step before still stands:\n%s", text)
+	}
+	m.Send(" ")
+	m.WaitFor("How many get in?", screenLimit)
+	m.Send("2")
+	says("and that is right")
+	m.Send("q")
+	if code := m.Wait(5 * time.Second); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	after := inOneLine(m.Screen())
+	for _, want := range []string{wrong, `You predicted "all three: nothing is between them and the front", and that is right.`, "left after 5 of 6 steps"} {
+		if !strings.Contains(after, want) {
+			t.Errorf("the summary should say %q:\n%s", want, m.Screen())
+		}
+	}
+	p.wantNothingLeft(2 * time.Second)
+}
+
+// A key pressed while a step runs answers no other question, and who leaves meanwhile
+// is told how far it came, and of no failure.
+func TestScreen_kill_keysWhileAStepRuns(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	m := p.open(100, 30, "demo", "kill", "--session", "1ms")
+	m.WaitFor("space step", screenLimit)
+	m.Send(" ")
+	m.WaitFor("When does the next one hold?", screenLimit)
+	m.Send(" ")
+	m.WaitFor("waiting for", screenLimit)
+	m.Send("1")
+	nothing := `You predicted nothing. It is "when the session has run out".`
+	m.WaitUntil(nothing, screenLimit, func(screen string) bool { return strings.Contains(inOneLine(screen), nothing) })
+	m.WaitFor("next: few are woken", screenLimit)
+	m.Send("q")
+	if m.Wait(5 * time.Second); strings.Contains(m.Screen(), "You predicted") {
+		t.Errorf("a prediction that nobody made:\n%s", m.Screen())
+	}
+	m = p.open(100, 30, "demo", "kill", "--session", "10s")
+	m.WaitFor("space step", screenLimit)
+	m.Send(" ")
+	m.WaitFor("When does the next one hold?", screenLimit)
+	m.Send(" ")
+	m.WaitFor("waiting for", screenLimit)
+	m.Send("q")
+	code := m.Wait(5 * time.Second)
+	if s := m.Screen(); code != 0 || strings.Contains(s, "stopped") || strings.Contains(s, "cancel") || !strings.Contains(s, "left after 1 of 4 steps") {
+		t.Errorf("exit %d after q in the second step:\n%s", code, s)
+	}
+	p.wantNothingLeft(2 * time.Second)
 }
 
 // inOneLine joins what is broken into lines.
