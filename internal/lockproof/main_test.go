@@ -51,7 +51,7 @@ func observer(t testing.TB) *zk.Conn {
 // connect opens a session, which the caller closes.
 func connect(t testing.TB, addrs ...string) *zk.Conn {
 	t.Helper()
-	conn, events, err := zk.Connect(addrs, 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	conn, events, err := zk.Connect(addrs, 20*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithDialer(dialBounded))
 	if err != nil {
 		t.Fatal(err)
 	}
