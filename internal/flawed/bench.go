@@ -187,6 +187,10 @@ func (b *Bench) DeleteNode(name string) {
 		return
 	}
 	node := p.link.Node()
+	if node == "" {
+		b.steps = append(b.steps, locktest.Step{Who: "admin", Text: "looks for the node of " + name, Effect: name + " has no node"})
+		return
+	}
 	b.step("admin", fmt.Sprintf("deletes the node of %s", name), func() { _ = b.lab.Observer().Delete(node, -1) })
 }
 
@@ -263,7 +267,7 @@ func (b *Bench) Children() []string { return b.lab.Children() }
 // AcquireErr is what a client's last Acquire returned; nil as well while it has not
 // returned.
 func (b *Bench) AcquireErr(name string) error {
-	if p := b.client(name); p.acquire != nil {
+	if p, ok := b.has(name, "is asked for what Acquire returned"); ok && p.acquire != nil {
 		return p.acquire.Err()
 	}
 	return nil
@@ -271,7 +275,7 @@ func (b *Bench) AcquireErr(name string) error {
 
 // ReleaseErr is what a client's last Release returned.
 func (b *Bench) ReleaseErr(name string) error {
-	if p := b.client(name); p.release != nil {
+	if p, ok := b.has(name, "is asked for what Release returned"); ok && p.release != nil {
 		return p.release.Err()
 	}
 	return nil

@@ -34,7 +34,7 @@ type Client struct {
 	gated  int              // calls of the lock that are stopped before a request
 	parked []string         // calls that are asleep, each with the node or path it watches
 	gates  map[Op]chan bool // closed by Continue
-	over   bool             // killed, or the bench is closed: no request is sent any more
+	over   bool             // killed, or the bench is closed: no gated request is sent any more
 	moved  chan<- struct{}
 }
 

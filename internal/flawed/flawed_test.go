@@ -56,7 +56,8 @@ func TestBench_unknownClient_isNoted(t *testing.T) {
 	t.Cleanup(b.Close)
 	b.Ask("A")
 	steps := map[string]func(string){"Release": b.Release, "GiveUp": b.GiveUp, "Kill": b.Kill,
-		"EndSession": b.EndSession, "DeleteNode": b.DeleteNode, "Continue": b.Continue}
+		"EndSession": b.EndSession, "DeleteNode": b.DeleteNode, "Continue": b.Continue,
+		"AcquireErr": func(name string) { _ = b.AcquireErr(name) }, "ReleaseErr": func(name string) { _ = b.ReleaseErr(name) }}
 	for what, do := range steps {
 		before := len(b.Steps())
 		do("X")
@@ -68,6 +69,13 @@ func TestBench_unknownClient_isNoted(t *testing.T) {
 	if b.Unknown() != "X" {
 		t.Errorf("unknown: %q", b.Unknown())
 	}
+	b.StopBefore("B", flawed.Create)
+	b.Ask("B")
+	b.DeleteNode("B")
+	if got := b.Steps(); got[len(got)-1].Effect != "B has no node" {
+		t.Errorf("a node that is not there was deleted: %v", got)
+	}
+	b.Continue("B")
 }
 
 func expect(t *testing.T, b *flawed.Bench, names ...string) {
