@@ -27,6 +27,7 @@ var (
 	// ErrNoLeader is returned when no server leads by the time the context ends.
 	ErrNoLeader = errors.New("zkserver: no server leads")
 
-	// ErrClosed is returned when a server of a closed ensemble is restarted.
+	// ErrClosed is returned when a server of a closed ensemble is restarted, cut off
+	// from its peers or rejoined.
 	ErrClosed = errors.New("zkserver: ensemble is closed")
 )

@@ -12,13 +12,14 @@ var ErrNoPeers = errors.New("zkserver: this server has no peers that it can be c
 
 // Isolator is a Controller that can cut its server off from the other servers.
 type Isolator interface {
-	Isolate(ctx context.Context) error // done when nothing passes any more
+	Isolate(ctx context.Context) error // what was on its way may still pass
 	Rejoin(ctx context.Context) error  // done when everything passes again
 }
 
 // Isolate cuts the server off from the other servers of its ensemble: what they
-// send each other is lost, and no connection is closed. Clients still reach it.
-// Isolating it again changes nothing.
+// send each other from then on does not arrive before it rejoins, if ever, and the
+// connections between them stay. Clients still reach it. Isolating it again changes
+// nothing.
 func (s *Server) Isolate(ctx context.Context) error {
 	i, err := s.isolator()
 	if err != nil {
@@ -48,19 +49,21 @@ func (s *Server) isolator() (Isolator, error) {
 }
 
 // Isolate implements Isolator.
-func (s *javaServer) Isolate(context.Context) error {
-	if s.house.links == nil {
-		return ErrNoPeers
-	}
-	s.house.links.cut(s.id)
-	return nil
-}
+func (s *javaServer) Isolate(context.Context) error { return s.withLinks((*links).cut) }
 
 // Rejoin implements Isolator.
-func (s *javaServer) Rejoin(context.Context) error {
-	if s.house.links == nil {
+func (s *javaServer) Rejoin(context.Context) error { return s.withLinks((*links).join) }
+
+func (s *javaServer) withLinks(do func(l *links, id int)) error {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	switch {
+	case s.house.links == nil:
 		return ErrNoPeers
+	case closed:
+		return ErrClosed
 	}
-	s.house.links.join(s.id)
+	do(s.house.links, s.id)
 	return nil
 }

@@ -68,6 +68,14 @@ func (suite *suite) threeServers(t *testing.T) {
 	})
 	suite.part(t, "followerIsolated_stopsServing_rejoins", func(t *testing.T) { followerIsolated(t, e) })
 	suite.part(t, "leaderIsolated_anotherLeads_rejoins", func(t *testing.T) { leaderIsolated(t, e) })
+	suite.part(t, "closed_isNotIsolated", func(t *testing.T) {
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(old.Isolate(t.Context()), old.Rejoin(t.Context())); !errors.Is(err, zkserver.ErrClosed) {
+			t.Errorf("after Close: %v, want ErrClosed", err)
+		}
+	})
 }
 
 // followerIsolated: cut off from its peers, a follower still takes connections,
