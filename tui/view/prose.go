@@ -65,11 +65,7 @@ func proseStyle() ansi.StyleConfig {
 // folded picture shows nothing. Fenced blocks of the language "lab" are left out: they
 // are for the scenario, not for the eye.
 func SetProse(markdown string, w int) (Prose, error) {
-	p := Prose{Width: w}
-	r, err := glamour.NewTermRenderer(glamour.WithStyles(proseStyle()), glamour.WithWordWrap(max(w, 8)))
-	if err != nil {
-		return Prose{}, fmt.Errorf("setting a text: %w", err)
-	}
+	p, s := Prose{Width: w}, setter{}
 	for _, b := range lessons.Blocks(markdown) {
 		switch {
 		case b.Fenced && b.Lang != "lab":
@@ -77,18 +73,79 @@ func SetProse(markdown string, w int) (Prose, error) {
 			for _, line := range b.Code() {
 				p.lines = append(p.lines, []run{{" " + line, theme.Waits.Style()}})
 			}
-		case !b.Fenced && strings.TrimSpace(strings.Join(b.Lines, "")) != "":
-			out, err := r.Render(strings.Join(b.Lines, "\n"))
-			if err != nil {
-				return Prose{}, fmt.Errorf("setting a text: %w", err)
-			}
-			p.gap()
-			for _, l := range strings.Split(strings.Trim(out, "\n"), "\n") {
-				p.lines = append(p.lines, runs(l))
+		case !b.Fenced:
+			inList := false
+			for _, part := range pieces(b.Lines) {
+				lines, err := s.piece(part, w)
+				if err != nil {
+					return Prose{}, fmt.Errorf("setting a text: %w", err)
+				}
+				if !inList || part.marker == "" {
+					p.gap()
+				}
+				p.lines, inList = append(p.lines, lines...), part.marker != ""
 			}
 		}
 	}
 	return p, nil
+}
+
+// setter sets pieces of a text. It keeps what it has made for a width.
+type setter map[int]*glamour.TermRenderer
+
+func (s *setter) piece(p piece, w int) ([][]run, error) {
+	switch {
+	case p.table:
+		return s.table(p.lines, w)
+	case p.marker != "":
+		return s.item(p, w)
+	}
+	return s.text(strings.Join(p.lines, "\n"), w)
+}
+
+// text sets what is neither list nor table.
+func (s *setter) text(markdown string, w int) ([][]run, error) {
+	w = max(w, 8)
+	r := (*s)[w]
+	if r == nil {
+		var err error
+		if r, err = glamour.NewTermRenderer(glamour.WithStyles(proseStyle()), glamour.WithWordWrap(w)); err != nil {
+			return nil, err
+		}
+		(*s)[w] = r
+	}
+	out, err := r.Render(markdown)
+	if err != nil {
+		return nil, err
+	}
+	var lines [][]run
+	for _, l := range strings.Split(strings.Trim(out, "\n"), "\n") {
+		line := runs(l)
+		for n := len(line); n > 0; n-- { // the renderer fills up to the width
+			if line[n-1].text = strings.TrimRight(line[n-1].text, " "); line[n-1].text != "" {
+				break
+			}
+			line = line[:n-1]
+		}
+		lines = append(lines, line)
+	}
+	for len(lines) > 0 && len(lines[len(lines)-1]) == 0 { // below code
+		lines = lines[:len(lines)-1]
+	}
+	return lines, nil
+}
+
+// Text is the text as it is set, without its styles.
+func (p Prose) Text() string {
+	var b strings.Builder
+	for _, line := range p.lines {
+		var text string
+		for _, r := range line {
+			text += r.text
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // gap leaves a line free below what is there.
