@@ -32,13 +32,15 @@ func create(t *testing.T, l *Lab, node string) {
 func TestObserver_changeFirstSeenWithTheCounters_isCounted(t *testing.T) {
 	l := still(t)
 	o := l.observer
-	if became, remain := o.readCounters(t.Context(), true); became != readTold || remain {
-		t.Fatalf("the first reading: %v, %v", became, remain)
+	for range 2 { // the first of all cannot say what was fired before it, and the second differs in that
+		if became, remain := o.readCounters(t.Context(), true); became != readTold || remain {
+			t.Fatalf("a reading before: %v, %v", became, remain)
+		}
 	}
 	create(t, l, l.Lock()+"/lock-0000000002")
 	before := l.j.LastSeq()
 	if became, remain := o.readCounters(t.Context(), false); became != readTold || remain {
-		t.Fatalf("the second reading: %v, %v", became, remain)
+		t.Fatalf("the reading after: %v, %v", became, remain)
 	}
 	events, _ := l.j.Since(before, 0)
 	if n := len(events); n != 2 || events[0].Type != journal.Queue || events[1].Type != journal.Counters {
