@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"zklab/internal/guardian"
@@ -167,4 +168,37 @@ func testFuncs(name, src string) ([]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// A suite judges as a check does: a right answer passes, whatever stands beside it, and an
+// answer that does not build is an error and no pass.
+func TestSuite_rightAndWrongBesideEachOther(t *testing.T) {
+	w := openHere(t)
+	l := w.Lessons()[4]
+	right, err := answerOf(l.Slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := guardian.Start("zklab-ladder-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Dismiss(false)
+	s := newSuite(w, l, guard)
+	s.start(t.Context(), map[string]string{"right": right, "todo": w.files[l.Slug+"/lock.go"]})
+	if <-s.built; s.err != nil {
+		t.Fatal(s.err)
+	}
+	for name, code := range map[string]string{"right": "", "todo": CodeTODO, "none of them": CodeUnclear} {
+		r, err := s.check(t.Context(), name, Run{State: t.TempDir()})
+		if err != nil || r.Code != code || r.Passed != (code == "") {
+			t.Errorf("%s: [%s] %s, %v", name, r.Code, r.Output, err)
+		}
+	}
+	broken := newSuite(w, l, guard)
+	broken.binary += "-broken"
+	broken.start(t.Context(), map[string]string{"right": right, "broken": right + "\nfunc broken( {\n"})
+	if <-broken.built; broken.err == nil {
+		t.Error("an answer that does not build is not noticed")
+	}
 }
