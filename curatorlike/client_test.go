@@ -27,6 +27,7 @@ func TestConnect_badArguments(t *testing.T) {
 		{"127.0.0.1:1", WithSessionTimeout(0), ErrBadArgument},
 		{"127.0.0.1:1", WithACL(nil), ErrBadArgument},
 		{"127.0.0.1:1", WithTick(-1), ErrBadArgument},
+		{"127.0.0.1:1", WithTLS(nil), ErrBadArgument},
 		{"127.0.0.1:1", WithChroot("no/slash"), ErrInvalidPath},
 		{"127.0.0.1:1/a//b", nil, ErrInvalidPath},
 	} {

@@ -43,15 +43,22 @@
 // after they last heard of it. The client counts from the moment at which it sent
 // the last request that the leader answered, by its own clock. Heartbeats do
 // not count: a follower answers them alone. When nothing else is to be asked,
-// it makes a round trip to the leader every T/3.
+// it makes a round trip to the leader every T/8.
 //
 //	Suspended   the connection is gone, or 2/3 T have passed
 //	Lost        T has passed, or the servers say that the session has expired
 //
+// That the leader has answered a request does not mean that it counts the session's
+// time from there: a follower reports twice a tick whom it has heard, and when it is
+// cut off together with the client, right after it has passed an answer on, its last
+// report may be up to T/4 older (T/8 and half a tick; T is at least two ticks). So
+// somebody else may hold from 3/4 T on, and not only from T.
+//
 // A hold's context ends when the session is Suspended. With HoldUntilLost it
-// lasts to T less a tick of the servers (WithTick; T/4 where it is not given,
-// because a follower passes on what it heard only twice a tick, and T is never
-// less than two ticks). Holders are told first, then the state is published,
+// lasts to 7/10 T while nothing is heard, and somewhat longer, up to T less 7/40 T
+// and half a tick, where WithTick gives the servers' tick. This holds for a client
+// that comes to run at least every T/8; after a pause only the token protects.
+// Holders are told first, then the state is published,
 // then a new session is opened. Nothing of the old session is used in the new
 // one: every node is bound to the session that made it, and each session has a
 // connection of its own.
@@ -93,7 +100,8 @@
 //
 // # Limits
 //
-// A client has at most 65,536 nodes that wait for their deletion (ErrCleanerFull),
+// A client has at most 65,536 nodes that wait for their deletion (ErrCleanerFull;
+// an UnfairLock has one), requests carry at most 1 MiB less 4 KiB of data,
 // 8 deletions on the way at a time, 256 undelivered events. Sequence numbers
 // above 2,146,483,647 are refused (ErrSequenceExhausted). go-zookeeper sends
 // requests of up to 1.5 MB. A request that was given up occupies a goroutine
@@ -116,8 +124,8 @@
 //   - catalogue 12: there is no reset; each acquire has a node object of its own.
 //   - catalogue 17: a GUID has one node: the create is repeated only after a look,
 //     by way of the leader, that found none.
-//   - catalogue 24: the callback that go-zookeeper calls takes one lock for a few
-//     instructions; hooks run on goroutines of their own.
+//   - catalogue 24: the callback that go-zookeeper calls takes locks for a few
+//     instructions only; hooks run on goroutines of their own.
 //   - catalogue 25: no wake-up is lost between looking and waiting: a watch is a
 //     channel with room for its event.
 //   - catalogue 29: a missing own node is an error and not created again.

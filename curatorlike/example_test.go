@@ -33,6 +33,8 @@ func ExampleMutex() {
 	defer cancel()
 	hold, err := lock.Acquire(limit)
 	switch {
+	case errors.Is(err, curatorlike.ErrSuspended): // ZooKeeper is away: nobody knows who settles
+		log.Fatal(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		fmt.Println("another machine settles tonight")
 		return

@@ -105,7 +105,7 @@ func (g *grant) check() {
 	}
 	age := s.c.opts.clock.Now().Sub(s.proof)
 	switch {
-	case age >= s.timeout-s.tick():
+	case age >= s.timeout-s.unsure():
 		g.end(ErrSessionLost)
 	case age >= s.suspendAfter() && !g.untilLost:
 		g.end(ErrSuspended)

@@ -63,7 +63,7 @@ func (s *session) pastDeadlines(now time.Time) bool {
 			_ = s.socket.Close() // another server may hear the leader
 		}
 	}
-	if age >= s.timeout-s.tick() {
+	if age >= s.timeout-s.unsure() {
 		for g := range s.grants {
 			g.end(ErrSessionLost)
 		}
@@ -71,14 +71,14 @@ func (s *session) pastDeadlines(now time.Time) bool {
 	return age >= s.timeout
 }
 
-// askAfter is how long after the last proof the leader is asked for another:
-// half of the time after which its silence counts.
-func (s *session) askAfter() time.Duration { return s.timeout / 3 }
+// askAfter is how long after the last proof the leader is asked for another. The
+// followers report to the leader what they have heard, and that may be as old.
+func (s *session) askAfter() time.Duration { return s.timeout / 8 }
 
 func (s *session) nextDeadline(now time.Time) time.Duration {
 	age := now.Sub(s.proof)
 	next := s.timeout - age
-	for _, d := range []time.Duration{s.suspendAfter(), s.timeout - s.tick()} {
+	for _, d := range []time.Duration{s.suspendAfter(), s.timeout - s.unsure()} {
 		if d > age {
 			next = min(next, d-age)
 		}

@@ -27,11 +27,34 @@ func TestMain(m *testing.M) {
 	// Empty containers go after half a second: parents vanish all the time.
 	o := zkserver.Options{JavaFlags: []string{"-Dznode.container.checkIntervalMs=500"}}
 	zktest.Main(m, o, func(e *zkserver.Ensemble) {
+		makeRoot(e)
 		ExampleServers = e.Connect() + e.Chroot()
 		if skip.Value.String() == "^Example" {
 			_ = skip.Value.Set("")
 		}
 	})
+}
+
+// makeRoot creates the parent of all locks, open to everybody and no container: a
+// client that creates it anew may have another access list than the next test needs.
+func makeRoot(e *zkserver.Ensemble) {
+	c, ev, err := zk.Connect(strings.Split(e.Connect(), ","), testT, zk.WithLogInfo(false), zk.WithLogger(zkLogger{defaultsLogger}))
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		for range ev {
+		}
+	}()
+	defer c.Close()
+	for _, p := range []string{e.Chroot(), e.Chroot() + "/curatorlike"} {
+		if p == "" {
+			continue
+		}
+		if _, err := c.Create(p, nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			panic(err)
+		}
+	}
 }
 
 // testT is the session timeout of the tests: 2 s is four of the server's ticks.

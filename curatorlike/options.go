@@ -75,8 +75,8 @@ func WithSessionTimeout(d time.Duration) Option {
 }
 
 // WithTick tells the servers' tickTime. A hold that lasts until Lost (see
-// HoldUntilLost) ends that much before the session's deadline. Without it a
-// quarter of the session timeout is taken, which is enough for every server.
+// HoldUntilLost) may last longer then: it ends half a tick and 7/40 T before the
+// session's deadline, if that is later than the 7/10 T that are right for every server.
 func WithTick(d time.Duration) Option {
 	return func(o *options) error {
 		if d < 0 {
@@ -121,6 +121,9 @@ func WithAuth(scheme string, cred []byte) Option {
 // the configuration names none.
 func WithTLS(c *tls.Config) Option {
 	return func(o *options) error {
+		if c == nil {
+			return fmt.Errorf("%w: WithTLS without a configuration would send everything in clear", ErrBadArgument)
+		}
 		o.tls = c
 		return nil
 	}
@@ -224,8 +227,9 @@ func WithData(data []byte) LockOption {
 }
 
 // HoldUntilLost keeps a hold's context alive while the connection is
-// suspended: it ends only when the session's deadline, less a tick (see
-// WithTick), has passed. By default it ends when the connection is suspended.
+// suspended: it ends only when somebody else might hold soon, 7/10 T after the
+// leader was last heard (see WithTick). By default it ends when the connection is
+// suspended.
 func HoldUntilLost() LockOption {
 	return func(o *lockOptions) { o.untilLost = true }
 }

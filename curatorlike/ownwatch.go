@@ -111,7 +111,8 @@ func (g *grant) revoked() {
 // OnRevoke calls f in a goroutine of its own when another process asks for
 // the lock back with Revoke (or Curator's Revoker). The hold's context ends
 // with ErrRevoked at the same time. The lock is given back only by Release:
-// revocation is a request. If it was asked back already, f is called at once.
+// revocation is a request. If it was asked back already, f is called at once. Once
+// the hold's context has ended for another reason, nobody listens any more.
 // Close waits for f, so f must not call Close.
 func (h *Hold) OnRevoke(f func(*Hold)) {
 	g := h.g

@@ -237,11 +237,18 @@ func (s *session) certainLocked() bool {
 
 func (s *session) suspendAfter() time.Duration { return s.timeout * 2 / 3 }
 
-func (s *session) tick() time.Duration {
+// unsure is by how much a hold until Lost ends before T. A request that the leader
+// answers does not make it count the session's time anew: that does a follower's
+// answer to the leader's ping, every half tick, which names the sessions heard since
+// the last one. Cut off right after an answer has passed, the follower has last
+// reported what it heard up to askAfter and half a tick before. The rest is for the
+// clocks and the network.
+func (s *session) unsure() time.Duration {
+	most := s.timeout * 3 / 10 // no session is shorter than two ticks
 	if s.c.opts.tick > 0 {
-		return min(s.c.opts.tick, s.timeout)
+		return min(most, s.askAfter()+s.c.opts.tick/2+s.timeout/20)
 	}
-	return s.timeout / 4
+	return most
 }
 
 // begin registers a call or goroutine of the session; false when it is over.

@@ -11,7 +11,8 @@ import (
 )
 
 // The request types that only the leader can answer, so that an answer proves
-// that the leader knew of this session after the request was sent.
+// that the session lived after the request was sent. From when the leader counts
+// its time is another question: see session.unsure.
 const (
 	opCreate          = 1
 	opDelete          = 2

@@ -136,6 +136,11 @@ func TestEnsemble_3servers(t *testing.T) {
 			trio{t, q.e}.createReplyLost()
 		}
 	})
+	t.Run("cut off right after an answer", func(t *testing.T) {
+		for range trioRounds() {
+			trio{t, q.e}.cutOffAfterAnAnswer()
+		}
+	})
 	results := &table{}
 	t.Cleanup(func() { t.Logf("%d rounds a row\n%s", trioRounds(), results) })
 	for i := range trioFaults {
