@@ -93,7 +93,7 @@ func (k *cleaner) clean(n *node) {
 		if err == nil || n.s.overErr() != nil {
 			return
 		}
-		if answered(err) {
+		if answered(err) && attempt&(attempt-1) == 0 { // at 1, 2, 4, 8 …: it may never work
 			n.s.c.opts.logger.Error("a lock's node cannot be deleted", "node", path, "err", err)
 		}
 		if !n.s.pause(n.s.c.opts.retry(attempt)) {

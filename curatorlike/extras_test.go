@@ -77,8 +77,10 @@ func TestGuard(t *testing.T) {
 	if got, _, err := z.Get(fullPath(t, h.Path())); err != nil || string(got) != "step 2" {
 		t.Fatal(string(got), err)
 	}
-	if _, err := h.Guard(ctx, "nonsense"); !errors.Is(err, ErrBadArgument) {
-		t.Fatal(err)
+	for _, op := range []any{"nonsense", (*zk.CreateRequest)(nil), nil} {
+		if _, err := h.Guard(ctx, op); !errors.Is(err, ErrBadArgument) {
+			t.Fatal(op, err)
+		}
 	}
 	if err := z.Delete(fullPath(t, h.Path()), -1); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -24,6 +25,11 @@ func (h *Hold) Guard(ctx context.Context, ops ...any) ([]zk.MultiResponse, error
 	g := h.g
 	if h.Released() || g.s.overErr() != nil {
 		return nil, fmt.Errorf("guard by %s: %w", g.path, ErrNotHeld)
+	}
+	for _, op := range ops {
+		if v := reflect.ValueOf(op); v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, fmt.Errorf("%w: a nil %T", ErrBadArgument, op)
+		}
 	}
 	if err := checkSize(sizeOf(ops)); err != nil {
 		return nil, err

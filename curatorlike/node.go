@@ -156,8 +156,12 @@ func (n *node) stat(ctx context.Context) (*zk.Stat, error) {
 		case answered(err) || strange(err) || interrupted(ctx, n.s):
 			return nil, err
 		}
+		n.s.pauseWithin(ctx, shortly)
 	}
 }
+
+// shortly keeps a repeated request from a tight loop while the connection ends.
+const shortly = 5 * time.Millisecond
 
 // whyGone tells apart why the node does not exist: with the session the
 // server deletes its nodes too, and their watches fire before it says so.
@@ -170,7 +174,7 @@ func (n *node) whyGone(ctx context.Context) error {
 		if err == nil {
 			return ErrNodeDeleted
 		}
-		if interrupted(ctx, n.s) || !n.s.pause(5*time.Millisecond) {
+		if interrupted(ctx, n.s) || !n.s.pauseWithin(ctx, shortly) {
 			return err
 		}
 	}
@@ -189,6 +193,7 @@ func (n *node) find(ctx context.Context) (string, error) {
 		if answered(err) || strange(err) || interrupted(ctx, n.s) {
 			return path, err
 		}
+		n.s.pauseWithin(ctx, shortly)
 	}
 }
 

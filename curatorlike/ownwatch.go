@@ -78,6 +78,7 @@ func (g *grant) rearm(n *node) *nodeWatch {
 		case answered(err) || interrupted(g.ctx, g.s):
 			return nil
 		}
+		g.s.pauseWithin(g.ctx, shortly)
 	}
 }
 

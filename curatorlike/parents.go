@@ -58,6 +58,7 @@ func (s *session) makeParent(ctx context.Context, path string, container bool) e
 		if answered(err) || strange(err) || interrupted(ctx, s) {
 			return err
 		}
+		s.pauseWithin(ctx, shortly)
 	}
 }
 

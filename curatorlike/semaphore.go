@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -278,7 +277,7 @@ func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases [
 		case answered(err) && err != nil || interrupted(ctx, s):
 			return err
 		case err != nil || kids.watch.epoch != epoch:
-			if !s.pauseWithin(ctx, 5*time.Millisecond) {
+			if !s.pauseWithin(ctx, shortly) {
 				return cmp.Or(s.overErr(), ctxErr(ctx))
 			}
 			continue
