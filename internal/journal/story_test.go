@@ -110,6 +110,22 @@ func TestWakes_naiveWakesAll_whateverComesFirst(t *testing.T) {
 	}
 }
 
+// The last join's events pass after the reading that shows it: the next release is
+// counted from the reading of the counters after them all the same.
+func TestWakes_eventsOfAJoinAfterItsReading_nextReleaseIsCounted(t *testing.T) {
+	s := joined("naive", 3).at(40, Event{Type: Queue, Lock: "/l", Nodes: nodes(1, 2, 3, 4)})
+	for _, who := range []string{"c2", "c3"} {
+		s.at(41, Event{Type: WatchEvent, Who: who, Op: "NodeChildrenChanged", Node: "/l"})
+	}
+	s.at(45, fired(2, 0)).
+		at(50, Event{Type: Request, Who: "c1", Xid: 7, Op: "delete", Node: "/l/" + name(1)}).
+		at(51, Event{Type: Reply, Who: "c1", Xid: 7, Op: "delete"}).
+		at(52, Event{Type: Queue, Lock: "/l", Nodes: nodes(2, 3, 4)}).at(60, fired(5, 0))
+	if l, _ := s.state(100).Lock("/l"); len(l.Wakes) != 1 || l.Wakes[0].Server != 3 {
+		t.Fatalf("wakes %+v", l.Wakes)
+	}
+}
+
 func TestWakes_unknownRatherThanWrong(t *testing.T) {
 	release := func(s *story, ms, who int) *story {
 		return s.at(ms, Event{Type: Request, Who: fmt.Sprintf("c%d", who), Xid: 7, Op: "delete", Node: "/l/" + name(who)}).

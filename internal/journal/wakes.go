@@ -206,7 +206,7 @@ func (f *Folder) counters(e *Event) {
 	var open []*wake
 	for i := range f.locks {
 		l := &f.locks[i]
-		if len(l.loose) > 0 {
+		if l.loose = firedSince(l.loose, readAt); len(l.loose) > 0 {
 			return // watches fired for a reason that no reading of the queue shows yet
 		}
 		for k := range l.wakes {
@@ -231,6 +231,18 @@ func (f *Folder) counters(e *Event) {
 		w.Until = e.At
 	}
 	f.base, f.stray = f.fired, 0
+}
+
+// firedSince leaves out the events from before a reading: what fired those, the
+// readings of the queues show that were written before it, though the last of the
+// events may have passed the relays after them.
+func firedSince(events []loose, read time.Time) (since []loose) {
+	for _, e := range events {
+		if !e.at.Before(read) {
+			since = append(since, e)
+		}
+	}
+	return since
 }
 
 // awaitsEvents reports whether the wire has shown fewer watch events than the
