@@ -22,21 +22,35 @@ func TestScreen_idle_takesAtMost2PercentOfAProcessor(t *testing.T) {
 	if len(pids) != 6 {
 		t.Fatalf("%d processes, want zklab and five contestants: %v", len(pids), p.left())
 	}
+	limit := 2 * slowness(t)
 	share := 100.0
 	for range spans { // what else runs on the machine can only add to a span
 		before := used(t, pids)
 		time.Sleep(span) // the span that is measured
 		share = min(share, 100*(used(t, pids)-before).Seconds()/span.Seconds())
 		t.Logf("at best %.1f %% of a processor", share)
-		if share <= 2 {
+		if share <= limit {
 			break
 		}
 	}
-	if share > 2 {
-		t.Errorf("%.1f %% of a processor in the calmest of %d spans of %v, want at most 2", share, spans, span)
+	if share > limit {
+		t.Errorf("%.1f %% of a processor in the calmest of %d spans of %v, want at most %.1f", share, spans, span, limit)
 	}
 	m.Send("q")
 	m.Wait(5 * time.Second)
+}
+
+// slowness is how many times more than 60 µs of a processor it costs at the moment to
+// wake a program up, at least 1. A screen at rest does little else, and a virtual machine
+// with busy neighbours pays several times as much for it: the same zklab took 1.3 % on a
+// calm one, and 3.2 % where a wake-up cost 150 µs.
+func slowness(t *testing.T) float64 {
+	const rounds, usual = 200, 60 * time.Microsecond
+	before := used(t, []int{os.Getpid()})
+	for range rounds {
+		time.Sleep(5 * time.Millisecond) // the wake-up that is measured
+	}
+	return max(1, float64(used(t, []int{os.Getpid()})-before)/float64(rounds*usual))
 }
 
 // used is the processor time that the processes have had, to a hundredth of a second.

@@ -65,6 +65,9 @@ func TestOneWins(t *testing.T) {
 		if !lab.Until(i.call.Ended) {
 			lab.MustReturn(i.Client, "Claim", i.call)
 		}
+		if i.won { // its node may be told a moment later than Claim returns
+			lab.Until(func() bool { return i.Node() != "" })
+		}
 		switch {
 		case i.Node() != "" && i.Node() != lab.Path()+"/settlement":
 			lab.Fail(locktest.Diagnosis{Code: "NO-CONTEST",
