@@ -223,8 +223,12 @@ func Semaphore(f Frame, w, h int, th theme.Theme) string {
 			taken++
 		}
 	}
-	says(c.pane(at.Info), f.Lock, fmt.Sprintf("%d of %s taken, %d waiting: the lowest numbers hold",
-		taken, plural(t.lock.Permits, "lease", "leases"), len(t.lock.Queue)-taken))
+	line := "nobody is here yet: whoever comes first says how many leases there are"
+	if t.lock.Permits > 0 || len(t.lock.Queue) > 0 {
+		line = fmt.Sprintf("%d of %s taken, %d waiting: the lowest numbers hold",
+			taken, plural(t.lock.Permits, "lease", "leases"), len(t.lock.Queue)-taken)
+	}
+	says(c.pane(at.Info), f.Lock, line)
 	leases(c.pane(at.Main).spread(f.Big, 2+max(len(t.rows), t.lock.Permits)), f, t)
 	if !at.Events.Empty() {
 		events(c.pane(at.Events), f)

@@ -38,6 +38,13 @@ func TestSemaphore_3leases_2taken(t *testing.T) {
 	}
 }
 
+func TestSemaphore_beforeAnybodyCame_namesNoNumberOfLeases(t *testing.T) {
+	out := ansi.Strip(view.Semaphore(shared("semaphore", fixture.Pool(3, 2), -1), 80, 24, looks["mono"]))
+	if strings.Contains(out, "0 of 0") || !strings.Contains(out, "nobody is here yet") {
+		t.Errorf("a number of leases that nobody has said:\n%s", out)
+	}
+}
+
 func TestZombie_unfenced_staleWriteIsAccepted(t *testing.T) {
 	goldens(t, shared("zombie", fixture.Zombie(false), 9.5), view.Zombie)
 }
