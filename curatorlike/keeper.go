@@ -201,16 +201,7 @@ func (s *session) exists(ctx context.Context, path string) (bool, error) {
 }
 
 // pause waits; false when the session ended meanwhile.
-func (s *session) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-s.ended:
-		return false
-	}
-}
+func (s *session) pause(d time.Duration) bool { return s.pauseWithin(context.Background(), d) }
 
 // pauseWithin is pause that ends with the context too.
 func (s *session) pauseWithin(ctx context.Context, d time.Duration) bool {
