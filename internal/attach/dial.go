@@ -6,12 +6,13 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"zklab/internal/zkdial"
 )
 
-const dialLimit = 5 * time.Second // for TCP and TLS together
+const dialLimit = 5 * time.Second // for TCP and TLS together, and for the first answer
 
-// dials makes the connections of one Watcher, and ends them. go-zookeeper waits
-// up to ten session timeouts for somebody who accepts and says nothing, and
+// dials makes the connections of one Watcher, and ends them: go-zookeeper waits
 // without limit for one who announces a long answer.
 type dials struct {
 	tls *tls.Config // nil: plain TCP
@@ -40,7 +41,7 @@ func (d *dials) dial(network, address string, timeout time.Duration) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	return &dialled{Conn: conn, bytes: &d.bytes, forget: context.AfterFunc(d.ctx, func() { _ = conn.Close() })}, nil
+	return &dialled{Conn: zkdial.Wrap(conn, dialLimit), bytes: &d.bytes, forget: context.AfterFunc(d.ctx, func() { _ = conn.Close() })}, nil
 }
 
 // dialled is a connection that ends with its dials, and counts what it carries.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zklab/internal/zkdial"
 	"zklab/internal/zkstat"
 )
 
@@ -48,7 +49,7 @@ func Open(ctx context.Context, o Options) (*Watcher, error) {
 	addresses := strings.Split(o.Servers, ",")
 	session := make(chan struct{}, 1)
 	d := newDials(o.TLS)
-	conn, events, err := zk.Connect(addresses, o.Session, zk.WithLogger(silent{}), zk.WithDialer(d.dial),
+	conn, events, err := zk.Connect(addresses, o.Session, zk.WithLogger(zkdial.Silent{}), zk.WithDialer(d.dial),
 		zk.WithEventCallback(func(e zk.Event) {
 			if e.Type == zk.EventSession && e.State == zk.StateHasSession {
 				select {
@@ -145,8 +146,3 @@ func call[T any](ctx context.Context, request func() (T, error)) (T, error) {
 		return none, ctx.Err()
 	}
 }
-
-// silent keeps go-zookeeper's log out of a full-screen terminal.
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}

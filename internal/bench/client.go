@@ -3,12 +3,12 @@ package bench
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"zklab/curatorlike"
+	"zklab/internal/zkdial"
 	"zklab/minimutex"
 )
 
@@ -81,10 +81,6 @@ type miniClient struct {
 	mutex *minimutex.Mutex
 }
 
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
-
 func openMini(ctx context.Context, servers, path string) (locker, error) {
 	conn, err := dial(ctx, servers)
 	if err != nil {
@@ -99,27 +95,9 @@ const dialLimit = 30 * time.Second
 
 // dial opens a session of go-zookeeper on one of the servers of a connect string.
 func dial(ctx context.Context, servers string) (*zk.Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, dialLimit, fmt.Errorf("no session with %s within %v", servers, dialLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, dialLimit, fmt.Errorf("none within %v", dialLimit))
 	defer cancel()
-	ready := make(chan struct{}, 1)
-	conn, _, err := zk.Connect(strings.Split(servers, ","), sessionTimeout, zk.WithLogger(silent{}), zk.WithEventCallback(func(e zk.Event) {
-		if e.State == zk.StateHasSession {
-			select {
-			case ready <- struct{}{}:
-			default:
-			}
-		}
-	}))
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-ready:
-		return conn, nil
-	case <-ctx.Done():
-		conn.Close()
-		return nil, context.Cause(ctx)
-	}
+	return zkdial.Session(ctx, servers, sessionTimeout, dialLimit)
 }
 
 func (c *miniClient) acquire(ctx context.Context) error { return c.mutex.Acquire(ctx) }

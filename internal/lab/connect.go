@@ -5,38 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/zkdial"
 )
 
 // observerSession is the timeout of the observer's own session.
 const observerSession = 10 * time.Second
 
-// silent keeps the client library from writing over a full-screen terminal.
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
+// handshakeLimit is how long a server may take to answer the first request on a
+// connection.
+const handshakeLimit = 3 * time.Second
 
 // dial opens the observer's session, and returns when it is there.
 func dial(ctx context.Context, servers string) (*zk.Conn, error) {
-	conn, events, err := zk.Connect(strings.Split(servers, ","), observerSession,
-		zk.WithLogger(silent{}), zk.WithLogInfo(false), zk.WithDialer(dialHandshake))
+	conn, err := zkdial.Session(ctx, servers, observerSession, handshakeLimit)
 	if err != nil {
-		return nil, fmt.Errorf("lab: connect to %s: %w", servers, err)
+		return nil, fmt.Errorf("lab: %w", err)
 	}
-	for {
-		select {
-		case e := <-events:
-			if e.State == zk.StateHasSession {
-				return conn, nil
-			}
-		case <-ctx.Done():
-			conn.Close()
-			return nil, fmt.Errorf("lab: no session with %s: %w", servers, context.Cause(ctx))
-		}
-	}
+	return conn, nil
 }
 
 func (o *observer) close() { o.conn.Close() }

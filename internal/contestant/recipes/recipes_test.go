@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/contestant"
+	"zklab/internal/zkdial"
 	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
 )
@@ -274,7 +275,7 @@ func TestUnfair_ordinaryNodeAtPath_isAnError(t *testing.T) {
 
 func admin(t *testing.T) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{address(t)}, 10*time.Second, zk.WithLogger(silent{}))
+	conn, _, err := zk.Connect([]string{address(t)}, 10*time.Second, zk.WithLogger(zkdial.Silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}

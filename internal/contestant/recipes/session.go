@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/contestant"
+	"zklab/internal/zkdial"
 )
 
 // errLost is returned when the node of a lock that seemed to be held has gone.
@@ -18,10 +18,6 @@ var errLost = errors.New("the lock was lost before: its node has gone")
 
 // minHandshake bounds the handshake of very short sessions from below.
 const minHandshake = time.Second
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {} // its lines would tear a full-screen UI
 
 // client is a session of go-zookeeper's for one member.
 type client struct {
@@ -50,37 +46,12 @@ func connect(m contestant.Member, tell func(contestant.Session)) (client, error)
 	}
 	var err error
 	conn, _, err = zk.Connect(strings.Split(m.Servers, ","), m.Session,
-		zk.WithLogger(silent{}), zk.WithLogInfo(false), zk.WithEventCallback(hear), zk.WithDialer(dialer(m.Session)))
+		zk.WithLogger(zkdial.Silent{}), zk.WithLogInfo(false), zk.WithEventCallback(hear), zk.WithDialer(zkdial.Dialer(max(m.Session, minHandshake))))
 	close(made)
 	if err != nil {
 		return client{}, fmt.Errorf("connect to %s: %w", m.Servers, err)
 	}
 	return client{Conn: conn, path: m.Lock}, nil
-}
-
-// dialer gives each connection a handshake that ends in time. The library would
-// wait for 6.7 session timeouts, and see a healed network only after that.
-func dialer(session time.Duration) zk.Dialer {
-	return func(network, addr string, timeout time.Duration) (net.Conn, error) {
-		conn, err := net.DialTimeout(network, addr, timeout)
-		if err != nil {
-			return nil, err
-		}
-		return &prompt{Conn: conn, handshake: max(session, minHandshake)}, nil
-	}
-}
-
-// prompt replaces the first read deadline that is set, which is the handshake's.
-type prompt struct {
-	net.Conn
-	handshake time.Duration // 0: it is over
-}
-
-func (p *prompt) SetReadDeadline(t time.Time) error {
-	if p.handshake > 0 {
-		t, p.handshake = time.Now().Add(p.handshake), 0
-	}
-	return p.Conn.SetReadDeadline(t)
 }
 
 // Close ends the session and returns within about three seconds: the library waits
