@@ -14,6 +14,9 @@ import (
 // servers is where the examples find ZooKeeper: "host:port,host:port".
 func servers() string { return curatorlike.ExampleServers }
 
+// settlementWait is shorter where a test wants to see the settlement give up.
+var settlementWait = 30 * time.Second
+
 // The nightly settlement runs on every machine, and one of them may do it. The
 // others wait for up to 30 seconds, in case the first one fails soon, and then
 // leave it for the night.
@@ -29,7 +32,7 @@ func ExampleMutex() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	limit, cancel := context.WithTimeout(ctx, 30*time.Second)
+	limit, cancel := context.WithTimeout(ctx, settlementWait) // 30 s
 	defer cancel()
 	hold, err := lock.Acquire(limit)
 	switch {

@@ -1,6 +1,8 @@
 package zkdial
 
 import (
+	"encoding/binary"
+	"fmt"
 	"net"
 	"time"
 
@@ -18,10 +20,15 @@ func Dialer(handshake time.Duration) zk.Dialer {
 	}
 }
 
-// Wrap mends two faults of go-zookeeper 1.0.4. It waits ten thirds of two session
-// timeouts for the first answer on a connection, though a server that is stopped or
-// is being started may accept one and never read from it: here the connection fails
-// after handshake. And a request whose write fails while its session is being closed
+// maxFirstAnswer is far above the some 40 bytes of an answer to a connect request.
+const maxFirstAnswer = 1 << 20
+
+// Wrap mends three faults of go-zookeeper 1.0.4. It waits 6.7 times the session timeout
+// that is asked for until the first answer on a connection: too long where a server
+// that is stopped, or is being started, accepts one and never reads from it, and too
+// short for a timeout of a few milliseconds, which the server will raise. Here it is handshake. It makes room for as many bytes as the first answer announces,
+// which from somebody who speaks another protocol are some gigabytes: here such an
+// answer ends the connection. And a request whose write fails while its session is being closed
 // gets three answers where there is room for two, which blocks go-zookeeper's
 // goroutine for ever: here a failed write shows as a lost connection, and every
 // request under way then gets the one answer that says so.
@@ -34,17 +41,24 @@ type conn struct {
 	net.Conn
 	handshake time.Duration
 	answered  bool
+	length    []byte // of the first answer, as far as it was read
 }
 
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.answered = c.answered || n > 0
+	if missing := 4 - len(c.length); missing > 0 {
+		c.length = append(c.length, b[:min(n, missing)]...)
+		if len(c.length) == 4 && binary.BigEndian.Uint32(c.length) > maxFirstAnswer {
+			return 0, fmt.Errorf("%s answers %q, which is not ZooKeeper's protocol", c.RemoteAddr(), c.length)
+		}
+	}
 	return n, err
 }
 
 func (c *conn) SetReadDeadline(t time.Time) error {
-	if limit := time.Now().Add(c.handshake); !c.answered && t.After(limit) {
-		t = limit
+	if !c.answered {
+		t = time.Now().Add(c.handshake)
 	}
 	return c.Conn.SetReadDeadline(t)
 }

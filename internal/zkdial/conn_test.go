@@ -2,8 +2,10 @@ package zkdial
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,10 +19,10 @@ func TestHandshake_limitsTheFirstAnswerOnly(t *testing.T) {
 		here, there := net.Pipe()
 		defer here.Close()
 		h := Wrap(here, limit)
-		waits := func(want time.Duration) {
+		waits := func(asked, want time.Duration) {
 			t.Helper()
 			start := time.Now()
-			if err := h.SetReadDeadline(start.Add(time.Minute)); err != nil {
+			if err := h.SetReadDeadline(start.Add(asked)); err != nil {
 				t.Fatal(err)
 			}
 			_, err := h.Read(make([]byte, 1))
@@ -28,7 +30,8 @@ func TestHandshake_limitsTheFirstAnswerOnly(t *testing.T) {
 				t.Errorf("%v after %v, want to wait %v", err, took, want)
 			}
 		}
-		waits(limit)
+		waits(time.Minute, limit)
+		waits(time.Millisecond, limit)
 		go there.Write([]byte{0})
 		if err := h.SetReadDeadline(time.Time{}); err != nil {
 			t.Fatal(err)
@@ -36,7 +39,7 @@ func TestHandshake_limitsTheFirstAnswerOnly(t *testing.T) {
 		if _, err := h.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		waits(time.Minute)
+		waits(time.Minute, time.Minute)
 		there.Close()
 	})
 }
@@ -53,4 +56,29 @@ func TestWrap_failedWriteShowsAsALostConnection(t *testing.T) {
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("the reader was not told")
 	}
+}
+
+// Somebody who speaks another protocol seems to announce gigabytes.
+func TestWrap_answerOfAnotherProtocol_isRefused(t *testing.T) {
+	for _, says := range []string{"HTTP/1.1 400 Bad Request", "\x00\x10\x00\x01x"} {
+		here, there := net.Pipe()
+		go func() { _, _ = io.Copy(there, &slow{says}) }()
+		var length [4]byte
+		if _, err := io.ReadFull(Wrap(here, time.Second), length[:]); err == nil || !strings.Contains(err.Error(), "not ZooKeeper's protocol") {
+			t.Errorf("%q gave %v", says, err)
+		}
+		here.Close()
+	}
+}
+
+// slow gives one byte a read.
+type slow struct{ left string }
+
+func (s *slow) Read(b []byte) (int, error) {
+	if s.left == "" {
+		return 0, io.EOF
+	}
+	n := copy(b[:1], s.left)
+	s.left = s.left[n:]
+	return n, nil
 }
