@@ -49,6 +49,9 @@ func Connect(ctx context.Context, servers string, opts ...Option) (*Client, erro
 	o := defaults()
 	o.chroot = chroot
 	for _, f := range opts {
+		if f == nil {
+			return nil, fmt.Errorf("%w: nil option", ErrBadArgument)
+		}
 		if err := f(&o); err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@
 //	defer hold.Release(ctx)
 //	work(hold.Context(), hold.Token())
 //
+// Do is the last three lines in one call, and says when the hold ended before the work.
+//
 //	recipe          Curator's name                znodes
 //	Mutex           InterProcessMutex             <path>/_c_<uuid>-lock-<number>
 //	RWMutex         InterProcessReadWriteLock     <path>/_c_<uuid>-__READ__<number>, -__WRIT__<number>

@@ -38,7 +38,7 @@ func NewMutex(c *Client, path string, opts ...LockOption) (*Mutex, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	o, err := lockOptionsOf(opts)
+	o, err := lockOptionsOf(opts, suits{handoffs: true})
 	if err != nil {
 		return nil, err
 	}

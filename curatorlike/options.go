@@ -189,7 +189,8 @@ func WithClock(c Clock) Option {
 	}
 }
 
-// LockOption configures a lock.
+// LockOption configures a lock. One that means nothing for the recipe is refused with
+// ErrBadArgument.
 type LockOption func(*lockOptions)
 
 type lockOptions struct {
@@ -200,10 +201,22 @@ type lockOptions struct {
 	quiet     bool   // not measured: part of another lock
 }
 
-func lockOptionsOf(opts []LockOption) (lockOptions, error) {
+// suits says which options that are not for every recipe one takes.
+type suits struct{ handoffs, shared bool }
+
+func lockOptionsOf(opts []LockOption, takes suits) (lockOptions, error) {
 	var o lockOptions
 	for _, f := range opts {
+		if f == nil {
+			return o, fmt.Errorf("%w: nil option", ErrBadArgument)
+		}
 		f(&o)
+	}
+	if o.handoffs > 0 && !takes.handoffs {
+		return o, fmt.Errorf("%w: WithLocalHandoffs is for a Mutex only", ErrBadArgument)
+	}
+	if o.shared != "" && !takes.shared {
+		return o, fmt.Errorf("%w: SharedMax is for a Semaphore only", ErrBadArgument)
 	}
 	return o, checkSize(len(o.data))
 }

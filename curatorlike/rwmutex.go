@@ -30,7 +30,7 @@ func NewRWMutex(c *Client, path string, opts ...LockOption) (*RWMutex, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	o, err := lockOptionsOf(opts)
+	o, err := lockOptionsOf(opts, suits{})
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func NewSemaphore(c *Client, path string, max int, opts ...LockOption) (*Semapho
 	if max < 1 {
 		return nil, fmt.Errorf("%w: a semaphore of %d leases", ErrBadArgument, max)
 	}
-	o, err := lockOptionsOf(opts)
+	o, err := lockOptionsOf(opts, suits{shared: true})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,9 @@ type SemaphoreMutex struct{ s *Semaphore }
 
 // NewSemaphoreMutex returns a lock on the path.
 func NewSemaphoreMutex(c *Client, path string, opts ...LockOption) (*SemaphoreMutex, error) {
+	if _, err := lockOptionsOf(opts, suits{}); err != nil { // a shared maximum could be more than one
+		return nil, err
+	}
 	s, err := NewSemaphore(c, path, 1, opts...)
 	if err != nil {
 		return nil, err

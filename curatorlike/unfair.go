@@ -27,7 +27,7 @@ func NewUnfairLock(c *Client, path string, opts ...LockOption) (*UnfairLock, err
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	o, err := lockOptionsOf(opts)
+	o, err := lockOptionsOf(opts, suits{})
 	if err != nil {
 		return nil, err
 	}
