@@ -100,11 +100,12 @@ func escaped(value string) string {
 }
 
 // commandLine runs the server. -Xrs makes signals end it at once, which the
-// guardian relies on. No performance data: that would leave a folder in /tmp.
+// guardian relies on. No performance data, which would leave a folder in /tmp, and no
+// attaching of tools, for which -Xrs would have each server leave a socket there.
 // No forced sync: data outlives kill -9 of the server, only not a power cut.
 func commandLine(p peer, o Options, rt *javaRuntime, in *installation) []string {
 	args := []string{rt.bin, "-Xrs", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
-		"-XX:-UsePerfData", "-Xms16m", "-Xmx256m",
+		"-XX:-UsePerfData", "-XX:+DisableAttachMechanism", "-Xms16m", "-Xmx256m",
 		"-XX:ErrorFile=" + filepath.Join(p.dir, "hs_err.log"),
 		"-Djava.io.tmpdir=" + p.dir,
 		"-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true",

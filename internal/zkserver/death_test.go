@@ -2,6 +2,7 @@ package zkserver
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,6 +178,11 @@ func TestClose_leavesNoProcessAndNoFolder(t *testing.T) {
 	if n := len(processesNaming(t, tmp)); n != 4 {
 		t.Errorf("%d processes name the folder, want 3 servers and a guardian", n)
 	}
+	for _, server := range e.Servers() {
+		if socket := fmt.Sprintf("/tmp/.java_pid%d", server.Pid()); exists(socket) {
+			t.Errorf("%s was made, for tools to attach, which nobody removes", socket)
+		}
+	}
 	if err := e.Servers()[1].Pause(); err != nil {
 		t.Error(err)
 	}
@@ -216,4 +222,9 @@ func TestStart_relativeTemporaryFolderWithASpace(t *testing.T) {
 		t.Error(err)
 	}
 	awaitNothing(t, parent+"/my tmp")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
