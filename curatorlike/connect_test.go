@@ -56,6 +56,7 @@ func TestConnect_saysWhy(t *testing.T) {
 		{"TLS port without TLS", decrypting(t, target, cert), "no answer to the connect request"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			_, err := Connect(within(t, 2*time.Second), tc.server, WithSessionTimeout(testT))
 			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), tc.want) {
 				t.Error(err)

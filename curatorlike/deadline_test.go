@@ -145,17 +145,17 @@ func TestDeadlines_next(t *testing.T) {
 // is asked often enough for the session to stay certain. An answer may take
 // more than half of the session: with 3 s that is more than a busy machine needs.
 func TestClient_quietSession_isProvedAgain(t *testing.T) {
-	c, relay := tapped(t, WithSessionTimeout(3*time.Second))
+	c, relay := tapped(t)
 	states, stop := c.Subscribe()
 	defer stop()
 	awaitState(t, states, Connected)
-	time.Sleep(3 * c.SessionTimeout())
+	time.Sleep(2 * c.SessionTimeout())
 	select {
 	case st := <-states:
 		t.Error(st, "although nothing happened")
 	default:
 	}
-	if n := relay.Counters().Requests[wiretap.OpSync]; n < 16 || n > 40 {
-		t.Error(n, "questions in three session timeouts")
+	if n := relay.Counters().Requests[wiretap.OpSync]; n < 11 || n > 27 {
+		t.Error(n, "questions in two session timeouts")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 // A lock that takes its wake-up for its turn passes every test of lesson 06.
 func TestMyth07_wokenIsOwner_passesTheTestsOfLesson06(t *testing.T) {
+	t.Parallel()
 	const slug = "06-call-the-next"
 	answer, err := fs.ReadFile(solutions.FS(), slug+"/lock.go")
 	must(t, err)

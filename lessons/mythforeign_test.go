@@ -14,6 +14,7 @@ import (
 // Curator puts children in order by what follows "lock-" and the others by their whole
 // names, kazoo knows its own names only. On one path they do not keep each other out.
 func TestMyth05_curatorAndKazooOnOnePath_overlap(t *testing.T) {
+	t.Parallel()
 	lab, dir := locktest.New(t), t.TempDir()
 	c := foreign.Contest{Servers: lab.Server(), Path: lab.Path(), Log: filepath.Join(dir, "log"),
 		Marks: filepath.Join(dir, "marks"), Members: 2, Rounds: 50, Permits: 1}

@@ -62,6 +62,7 @@ func must(t *testing.T, err error) {
 // A holder sends nothing but heartbeats for longer than a silent client's session
 // would last, and keeps its lock.
 func TestMyth02_holderThatOnlyWorks_keepsItsLock(t *testing.T) {
+	t.Parallel()
 	lab := locktest.New(t)
 	a, b := lab.ClientFor("A", shortest), lab.Client("B")
 	lock := minimutex.New(a.Conn, lab.Path())
@@ -131,6 +132,7 @@ func expectEvent(t *testing.T, conn *zk.Conn, node string, want zk.EventType, do
 // A holder with the shortest timeout that there is renews its lock all the time, and
 // looks at the clock before it writes. Then it is stopped.
 func TestMyth11_shortTimeoutAndRenewing_doNotStopAZombie(t *testing.T) {
+	t.Parallel()
 	lab := locktest.New(t)
 	zombie := locktest.StartProcess(t, fmt.Sprintf("%s=%s %s", zombieEnv, lab.Server(), lab.Path()))
 	_, said := zombie.Hear(late, "checked")

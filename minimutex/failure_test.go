@@ -72,6 +72,7 @@ func TestMutex_cancelledAtAnyMoment_heldOrNothing(t *testing.T) {
 }
 
 func TestMutex_listReplyLost_leavesNothing(t *testing.T) {
+	t.Parallel()
 	lock := lockPath(t)
 	conn := connect(t, 10*time.Second)
 	p := &tap{}
@@ -92,6 +93,7 @@ func TestMutex_listReplyLost_leavesNothing(t *testing.T) {
 }
 
 func TestMutex_deleteReplyLost_isReleased(t *testing.T) {
+	t.Parallel()
 	lock := lockPath(t)
 	p := &tap{}
 	m := New(connect(t, 10*time.Second, p), lock)
@@ -110,6 +112,7 @@ func TestMutex_deleteReplyLost_isReleased(t *testing.T) {
 // The network swallows the list: the acquire returns on time, and its node goes
 // as soon as the client has a connection again.
 func TestMutex_blackHoleAtList_onTime_leavesNothing(t *testing.T) {
+	t.Parallel()
 	lock := lockPath(t)
 	conn := connect(t, 10*time.Second)
 	p := &tap{}
@@ -131,6 +134,7 @@ func TestMutex_blackHoleAtList_onTime_leavesNothing(t *testing.T) {
 }
 
 func TestMutex_releaseInBlackHole_onTime_goesLater(t *testing.T) {
+	t.Parallel()
 	lock := lockPath(t)
 	conn := connect(t, 10*time.Second)
 	p := &tap{}
@@ -153,6 +157,7 @@ func TestMutex_releaseInBlackHole_onTime_goesLater(t *testing.T) {
 }
 
 func TestMutex_noServer_onTime(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never says a word
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +193,7 @@ func TestMutex_closedConnection_isAnError(t *testing.T) {
 // The server goes and comes back with its data: sessions live on, and the watch of
 // the waiter, which the client library sets again, still wakes it.
 func TestMutex_serverRestart_waiterStillWakes(t *testing.T) {
+	t.Parallel()
 	server := zktest.Start(t, zkserver.Options{})
 	if !server.Servers()[0].Control() {
 		t.Skip("this server is not ours to restart")

@@ -2,6 +2,7 @@ package minimutex
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -23,6 +24,11 @@ const childEnv = "ZKLAB_MINIMUTEX_CHILD"
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		child(os.Args[1:])
+	}
+	flag.Parse()
+	// Those that run in parallel wait for timeouts, not for a processor.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
 	}
 	zktest.Main(m, zkserver.Options{}, nil)
 }

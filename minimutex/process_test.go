@@ -104,6 +104,7 @@ func TestMutex_20processes_excludeEachOther(t *testing.T) {
 }
 
 func TestMutex_killHolder_freeWithinTAndTick(t *testing.T) {
+	t.Parallel()
 	const session = 2 * time.Second // negotiated as asked: four ticks of the test server
 	tick := zktest.Need(t).Tick()
 	lock := lockPath(t)

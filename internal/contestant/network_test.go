@@ -25,6 +25,7 @@ func relay(t *testing.T) *wiretap.Relay {
 // A black hole tells the holder first, after two thirds of its session; the server
 // gives the lock to the next one only when the session has ended.
 func TestProcess_blackHoleAtHolder_suspendedThenLost(t *testing.T) {
+	t.Parallel()
 	const session = 2 * time.Second
 	tick := zktest.Need(t).Tick()
 	l, r := newLog(), relay(t)
@@ -55,6 +56,7 @@ func TestProcess_blackHoleAtHolder_suspendedThenLost(t *testing.T) {
 }
 
 func TestProcess_cutHolder_holdsAgain(t *testing.T) {
+	t.Parallel()
 	l, r := newLog(), relay(t)
 	m := newMember(t, "amber", "mini")
 	m.Servers = r.Addr()

@@ -116,6 +116,7 @@ func TestProcess_200members_eachHoldsTwice(t *testing.T) {
 }
 
 func TestProcess_killHolder_nextHolds(t *testing.T) {
+	t.Parallel()
 	tick := zktest.Need(t).Tick()
 	l := newLog()
 	a, b := newMember(t, "amber", "mini"), newMember(t, "basil", "mini")
@@ -147,6 +148,7 @@ func TestProcess_killHolder_nextHolds(t *testing.T) {
 // A stopped holder believes on. When it wakes up it writes what it was about to
 // write, with its old token, and only then learns that its session is over.
 func TestProcess_stopHolderPastSession_zombieWrites(t *testing.T) {
+	t.Parallel()
 	l := newLog()
 	a, b := newMember(t, "amber", "mini"), newMember(t, "basil", "mini")
 	a.Session = time.Second
