@@ -80,7 +80,11 @@ func due(s *journal.State, path string, now time.Time, tick time.Duration) time.
 	for i := range s.Contestants {
 		c := &s.Contestants[i]
 		who[c.Who] = c
-		if c.Lock == path && view.Stray(*c) {
+		switch from, stray := view.StrayFrom(*c); {
+		case c.Lock != path || !stray:
+		case from.After(now):
+			sooner(from)
+		default:
 			see(journal.Place{}, *c)
 		}
 	}

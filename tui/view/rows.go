@@ -4,6 +4,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"zklab/internal/journal"
 	"zklab/internal/recipe"
@@ -58,7 +59,8 @@ func newTable(f Frame) table {
 		t.add(row{place: gone[i].Place, c: who[gone[i].Place.Who], ghost: &gone[i]})
 	}
 	for i := range f.State.Contestants {
-		if c := &f.State.Contestants[i]; c.Lock == f.Lock && Stray(*c) {
+		c := &f.State.Contestants[i]
+		if from, stray := StrayFrom(*c); c.Lock == f.Lock && stray && !f.Now.Before(from) {
 			p := journal.Place{Seq: -1, Who: c.Who, Session: c.Session, Deadline: c.Deadline, Timeout: c.Timeout}
 			t.add(row{place: p, c: c, outside: true})
 		}
@@ -81,14 +83,27 @@ func before(ghost, p journal.Place) bool {
 	return ghost.Node.Czxid < p.Node.Czxid
 }
 
-// Stray says whether a contestant has no node at the server and must be shown
-// all the same: it believes that it still has a part in the lock, or it is
-// stopped and will believe so when it wakes.
-func Stray(c journal.ContestantState) bool {
+// unread is how long a belief may be ahead of the server's reading: the queue is read
+// ten times a second, and a process tells of its grant at once.
+const unread = 300 * time.Millisecond
+
+// StrayFrom says from when on a contestant without a node at the server must be shown all
+// the same: it believes that it still has a part in the lock, or it is stopped and will
+// believe so when it wakes. A grant that the server has not been asked about yet is
+// none, unless the node was seen to go since.
+func StrayFrom(c journal.ContestantState) (from time.Time, stray bool) {
 	if c.Node != "" || c.Phase == journal.Killed || c.Phase == journal.Gone {
-		return false
+		return time.Time{}, false
 	}
-	return c.Belief == journal.Holds || c.Belief == journal.Suspended || c.Phase == journal.Stopped
+	switch {
+	case c.Phase == journal.Stopped, c.Belief == journal.Suspended:
+		return time.Time{}, true
+	case c.Belief == journal.Holds && c.NodeGone.After(c.BeliefAt):
+		return c.NodeGone, true
+	case c.Belief == journal.Holds:
+		return c.BeliefAt.Add(unread), true
+	}
+	return time.Time{}, false
 }
 
 // state tells in glyph, word and role what has become of a row.
