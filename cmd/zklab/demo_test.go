@@ -13,21 +13,32 @@ import (
 
 const demoLimit = 60 * time.Second
 
-// The server decides about the session timeout; 1 ms becomes two ticks.
-func TestDemoKill_3mini_session1ms_saysEverythingInOrder(t *testing.T) {
+func TestDemoKill_3mini_session4s_saysEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
-	out, errs, code := p.run(demoLimit, "demo", "kill", "--session", "1ms", "--script", "--plain")
+	out, errs, code := p.run(demoLimit, "demo", "kill", "--session", "4s", "--script", "--plain")
 	if code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
 	}
 	for _, want := range []string{
 		"process gone", "connection gone", "heartbeats stop", "expired", "deleted lock-", "1 watch fired", "token larger", "in (T, T+tick]", "0 not",
-		"timeout 1 s", "asked for 0.001 s",
+		"timeout 4 s",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no line says %q:\n%s", want, out)
 		}
+	}
+	p.wantNothingLeft(2 * time.Second)
+}
+
+// The server decides about the session timeout; 1 ms becomes two ticks. On a busy machine
+// so short a session may end in the middle: what the demo then finds is not looked at.
+func TestDemoKill_session1ms_saysWhatWasNegotiated(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	out, errs, code := p.run(demoLimit, "demo", "kill", "--session", "1ms", "--script", "--plain")
+	if code > 1 || !strings.Contains(out, "timeout 1 s negotiated (asked for 0.001 s)") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	p.wantNothingLeft(2 * time.Second)
 }
@@ -37,7 +48,7 @@ func TestDemoKill_3mini_session1ms_saysEverythingInOrder(t *testing.T) {
 func TestDemoKill_3naive_exits1(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
-	out, _, code := p.run(demoLimit, "demo", "kill", "--recipe", "naive", "--session", "1ms", "--script", "--plain")
+	out, _, code := p.run(demoLimit, "demo", "kill", "--recipe", "naive", "--session", "4s", "--script", "--plain")
 	if code != 1 || !strings.Contains(out, "NOT SO") {
 		t.Fatalf("exit %d\n%s", code, out)
 	}

@@ -58,7 +58,7 @@ func (g *global) homeView() view.Home {
 	}
 	w, err := g.openWorkbook()
 	if err != nil {
-		v.Greets = "outside the checkout: demos and texts work, exercises are there"
+		v.Greets = "outside the checkout: demos and texts work; the exercises are in it"
 		all, err := lessons.Manifest(g.lang)
 		if err != nil {
 			v.Greets = err.Error()

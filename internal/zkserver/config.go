@@ -3,6 +3,7 @@ package zkserver
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,8 @@ func (p peer) confDir() string { return filepath.Join(p.dir, "conf") }
 func (p peer) confFile() string {
 	return filepath.Join(p.confDir(), "zoo.cfg")
 }
+func (p peer) logback() string { return filepath.Join(p.confDir(), "logback.xml") }
+func (p peer) log4j() string   { return filepath.Join(p.confDir(), "log4j.properties") }
 
 // write makes the server's folder.
 func (p peer) write(o Options, in *installation, peers []peer, between *links) error {
@@ -32,10 +35,10 @@ func (p peer) write(o Options, in *installation, peers []peer, between *links) e
 		}
 	}
 	for path, text := range map[string]string{
-		p.confFile():                                   p.zooCfg(o, in, peers, between),
-		filepath.Join(p.dataDir(), "myid"):             strconv.Itoa(p.id) + "\n",
-		filepath.Join(p.confDir(), "logback.xml"):      logbackXML,
-		filepath.Join(p.confDir(), "log4j.properties"): log4jProperties,
+		p.confFile():                       p.zooCfg(o, in, peers, between),
+		filepath.Join(p.dataDir(), "myid"): strconv.Itoa(p.id) + "\n",
+		p.logback():                        logbackXML,
+		p.log4j():                          log4jProperties,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return err
@@ -99,25 +102,27 @@ func escaped(value string) string {
 	return b.String()
 }
 
-// commandLine runs the server. -Xrs makes signals end it at once, which the
-// guardian relies on. No performance data, which would leave a folder in /tmp, and no
+// commandLine runs the server; signals are Java's flags that say what ends it, see
+// archive.flags. No performance data, which would leave a folder in /tmp, and no
 // attaching of tools, for which -Xrs would have each server leave a socket there.
 // No forced sync: data outlives kill -9 of the server, only not a power cut.
-func commandLine(p peer, o Options, rt *javaRuntime, in *installation) []string {
-	args := []string{rt.bin, "-Xrs", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
+func commandLine(p peer, o Options, rt *javaRuntime, in *installation, signals []string) []string {
+	args := append([]string{rt.bin}, signals...)
+	args = append(args, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
 		"-XX:-UsePerfData", "-XX:+DisableAttachMechanism", "-Xms16m", "-Xmx256m",
-		"-XX:ErrorFile=" + filepath.Join(p.dir, "hs_err.log"),
-		"-Djava.io.tmpdir=" + p.dir,
+		"-XX:ErrorFile="+filepath.Join(p.dir, "hs_err.log"),
+		"-Djava.io.tmpdir="+p.dir,
 		"-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true",
 		"-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true",
 		"-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
 		// A line for each four-letter word would fill the log.
 		"-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.command=warn",
-		"-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.NIOServerCnxn=warn"}
+		"-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.NIOServerCnxn=warn",
+		// By name, for an archive of classes allows no folder among the jars.
+		"-Dlogback.configurationFile="+p.logback(), "-Dlog4j.configuration="+(&url.URL{Scheme: "file", Path: p.log4j()}).String())
 	args = append(args, o.JavaFlags...)
-	classpath := strings.Join(append([]string{p.confDir()}, in.classpath...), string(os.PathListSeparator))
-	return append(args, "-cp", classpath, "org.apache.zookeeper.server.quorum.QuorumPeerMain", p.confFile())
+	return append(args, "-cp", strings.Join(in.classpath, string(os.PathListSeparator)), "org.apache.zookeeper.server.quorum.QuorumPeerMain", p.confFile())
 }
 
 // Set-ups for the two logging libraries that releases bring: everything from

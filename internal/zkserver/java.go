@@ -10,7 +10,7 @@ import (
 	"zklab/internal/guardian"
 )
 
-const portRaces = 5 // starts with other ports, when ours were taken meanwhile
+const portRaces = 5 // starts, with other ports when ours were taken meanwhile
 
 // errPortTaken is returned when somebody took a port between our look and the
 // server's bind.
@@ -32,8 +32,13 @@ func (b *javaBackend) Start(ctx context.Context, o Options, fetch bool) (*Ensemb
 	}
 	for try := 1; ; try++ {
 		e, err := b.startPrivate(ctx, o, rt, in)
-		if err == nil || !errors.Is(err, errPortTaken) || try == portRaces || ctx.Err() != nil {
+		if err == nil || try == portRaces || ctx.Err() != nil {
 			return e, err
+		}
+		// A Java that cannot use its archive says so and goes on, but dies of one whose end is missing.
+		withoutClasses := b.archive(rt, in).remove()
+		if !errors.Is(err, errPortTaken) && !withoutClasses {
+			return nil, err
 		}
 	}
 }
@@ -130,12 +135,22 @@ func (b *javaBackend) startPrivate(ctx context.Context, o Options, rt *javaRunti
 		}
 		servers[i] = NewServer(i+1, s.addr, s.adminAddr, s)
 	}
+	h.serving = true
 	srvr, err := Ask(ctx, h.servers[0].addr, "srvr")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	return NewEnsemble(Parts{Backend: Java, Version: versionOf(srvr), Tick: o.Tick,
 		Servers: servers, Release: h.close}), nil
+}
+
+// archive is that of the user's cache folder.
+func (b *javaBackend) archive(rt *javaRuntime, in *installation) archive {
+	cache, err := b.finder.cache()
+	if err != nil {
+		return archive{}
+	}
+	return archiveOf(cache, rt, in)
 }
 
 // layOut writes each server's folder: configuration, id and logging set-up.
@@ -157,13 +172,18 @@ func (b *javaBackend) layOut(dir string, o Options, rt *javaRuntime, in *install
 			return nil, nil, fmt.Errorf("%w: %w", ErrStart, err)
 		}
 	}
+	classes := b.archive(rt, in)
 	var servers []*javaServer
 	for _, p := range peers {
 		if err := p.write(o, in, peers, between); err != nil {
 			between.close()
 			return nil, nil, fmt.Errorf("%w: %w", ErrStart, err)
 		}
-		s := &javaServer{id: p.id, dir: p.dir, addr: loopback(p.client), command: commandLine(p, o, rt, in), env: rt.env, javaVersion: rt.version}
+		flags, makes := classes.flags(p.dir, o.Size == 1)
+		s := &javaServer{id: p.id, dir: p.dir, addr: loopback(p.client), command: commandLine(p, o, rt, in, flags), env: rt.env, javaVersion: rt.version}
+		if makes {
+			s.classes = classes
+		}
 		if in.admin {
 			s.adminAddr = loopback(p.admin)
 		}

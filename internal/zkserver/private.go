@@ -19,11 +19,15 @@ type house struct {
 	guard   *guardian.Guardian
 	servers []*javaServer
 	links   *links // between three servers; nil for one
+	serving bool   // all have come up
 }
 
 // close kills the servers, removes the folder, and lets the guardian go.
 func (h *house) close() error {
 	for _, s := range h.servers {
+		if h.serving {
+			s.leaveClasses()
+		}
 		s.shut()
 	}
 	h.links.close()
@@ -42,12 +46,14 @@ type javaServer struct {
 	command, env         []string
 	javaVersion          int
 	house                *house
+	classes              archive // that it makes at its end; none without a file
 
 	restarting sync.Mutex // one Restart at a time
 
 	mu     sync.Mutex
 	proc   *process
 	logged int64 // size of the log when the process was started
+	paused bool  // and so does not end in good order
 	closed bool
 }
 
@@ -93,6 +99,16 @@ func (s *javaServer) current() *process {
 	return s.proc
 }
 
+// leaveClasses has the server write its archive of classes, if it is one that does.
+func (s *javaServer) leaveClasses() {
+	s.mu.Lock()
+	p, ready := s.proc, !s.paused && !s.closed
+	s.mu.Unlock()
+	if ready && s.classes.missing() {
+		_ = s.classes.keep(p, s.dir) // a saving; the next server tries again
+	}
+}
+
 func (s *javaServer) shut() {
 	s.mu.Lock()
 	s.closed = true
@@ -123,8 +139,20 @@ func (s *javaServer) Pid() int {
 	return 0
 }
 
-func (s *javaServer) Pause() error    { return s.current().signal(syscall.SIGSTOP) }
-func (s *javaServer) Continue() error { return s.current().signal(syscall.SIGCONT) }
+func (s *javaServer) Pause() error {
+	s.mu.Lock()
+	s.paused = true
+	s.mu.Unlock()
+	return s.current().signal(syscall.SIGSTOP)
+}
+
+func (s *javaServer) Continue() error {
+	err := s.current().signal(syscall.SIGCONT)
+	s.mu.Lock()
+	s.paused = s.paused && err != nil
+	s.mu.Unlock()
+	return err
+}
 
 func (s *javaServer) Kill() error {
 	s.current().kill()
