@@ -35,9 +35,9 @@ func (b *javaBackend) Start(ctx context.Context, o Options, fetch bool) (*Ensemb
 		if err == nil || try == portRaces || ctx.Err() != nil {
 			return e, err
 		}
-		// A Java that cannot use its archive says so and goes on, but dies of one whose end is missing.
-		withoutClasses := b.archive(rt, in).remove()
-		if !errors.Is(err, errPortTaken) && !withoutClasses {
+		// Java goes on without an archive that it refuses, but dies of one whose end is missing.
+		died := errors.Is(err, errEndedByItself)
+		if !errors.Is(err, errPortTaken) && !(died && b.archive(rt, in).remove()) {
 			return nil, err
 		}
 	}
