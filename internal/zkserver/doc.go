@@ -26,7 +26,9 @@
 // comes from the same site, so it proves that the download is whole, not who made
 // it. ZKLAB_ZOOKEEPER_URL names another place for the release.
 // ZKLAB_IGNORE_INSTALLED=zookeeper, java or all has the installed ones ignored, so
-// that they are fetched.
+// that they are fetched. In the same folder lies an archive of the classes that a
+// server loads, which the first single server leaves when it is closed and from which
+// all later ones start; without it they start slower.
 //
 // A backend for container engines lives in a package of its own and adds itself
 // with [Register].
