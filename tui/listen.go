@@ -61,12 +61,12 @@ func (m *model) listen(last time.Time) tea.Cmd {
 			msg.lines = append(msg.lines, view.LinesOf(e, told.Lines(e))...)
 		}
 		msg.trace = tracer.Trace()
-		msg.at = now()
-		msg.state = source.Latest(msg.at)
-		if script != nil {
+		if script != nil { // before the state: what has been found is then in the picture
 			s := script.Steps()
 			msg.steps = &s
 		}
+		msg.at = now()
+		msg.state = source.Latest(msg.at)
 		return msg
 	}
 }

@@ -236,7 +236,16 @@ func addresses(s *journal.State) string {
 func (m *model) readSteps() {
 	if m.o.Script != nil {
 		s := m.o.Script.Steps()
-		m.steps = &s
+		m.takeSteps(&s)
+	}
+}
+
+// takeSteps shows how far the script is, unless there are events that the picture does
+// not have yet: what a step has found must not stand beside a queue from before. The
+// message with those events brings the steps too.
+func (m *model) takeSteps(s *view.Steps) {
+	if m.steps == nil || m.o.Source.Latest(m.o.Now()).LastSeq == m.live.LastSeq {
+		m.steps = s
 	}
 }
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"zklab/internal/journal"
 	"zklab/tui/internal/fixture"
 	"zklab/tui/theme"
+	"zklab/tui/view"
 )
 
 // still returns a model of a lab whose clock stands, 140x45.
@@ -168,5 +170,33 @@ func TestMotions_herd_lightsWithinHalfASecond(t *testing.T) {
 			t.Errorf("a diamond lights at %v, after one at %v", f.at.Sub(now), last.Sub(now))
 		}
 		last = f.at
+	}
+}
+
+// telling is a script that finds something in the moment in which it is asked.
+type telling struct{ tell func() }
+
+func (s telling) Steps() view.Steps               { s.tell(); return view.Steps{} }
+func (telling) Next(context.Context) error        { return nil }
+func (telling) Answer(context.Context, int) error { return nil }
+
+// What a script says it has found stands beside a state that has it.
+func TestListen_stateIsNoOlderThanTheSteps(t *testing.T) {
+	m, lab, _ := still(t, names(2)...)
+	last := int64(0)
+	m.o.Script = telling{func() {
+		lab.Journal.Append(journal.Event{By: journal.Lab, Type: journal.Note, Text: "found"})
+		last = lab.Journal.Latest(m.o.Now()).LastSeq
+	}}
+	lab.Journal.Append(journal.Event{By: journal.Lab, Type: journal.Note, Text: "a note"})
+	msg := m.listen(time.Time{})().(eventsMsg)
+	if msg.state.LastSeq < last {
+		t.Errorf("the state is that of event %d, the steps know of %d", msg.state.LastSeq, last)
+	}
+	m.Update(msg)
+	shown := m.steps
+	m.readSteps() // finds something that the picture does not have yet
+	if m.steps != shown {
+		t.Error("steps are shown beside an older state")
 	}
 }

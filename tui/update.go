@@ -85,7 +85,7 @@ func (m *model) acted(msg actedMsg) {
 		m.auto = m.auto && msg.what != releasesBoth // they have drained
 	}
 	if msg.steps != nil {
-		m.steps = msg.steps
+		m.takeSteps(msg.steps)
 	}
 }
 

@@ -83,8 +83,8 @@ func before(ghost, p journal.Place) bool {
 	return ghost.Node.Czxid < p.Node.Czxid
 }
 
-// unread is how long a belief may be ahead of the server's reading: the queue is read
-// ten times a second, and a process tells of its grant at once.
+// unread is how long a belief may be ahead of the server's reading: a process tells of
+// its grant at once, the queue is read when that has passed on the wire.
 const unread = 300 * time.Millisecond
 
 // StrayFrom says from when on a contestant without a node at the server must be shown all
