@@ -1,8 +1,10 @@
 package zkserver
 
 import (
+	"context"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"time"
 )
@@ -42,5 +44,37 @@ func TestLeader_slowAnswer_isAwaited(t *testing.T) {
 	}
 	if took := time.Since(began); took > StartLimit/3 {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// A server that has been paused answers nobody who asks from then on: all of its threads
+// stand still when Pause returns.
+func TestPause_30times_nobodyIsAnsweredAfterwards(t *testing.T) {
+	e := start(t, Options{Backend: Java})
+	server := e.Servers()[0]
+	for range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var busy sync.WaitGroup
+		for range 4 {
+			busy.Go(func() {
+				for ctx.Err() == nil {
+					_, _ = Ask(ctx, server.Addr(), "srvr")
+				}
+			})
+		}
+		time.Sleep(5 * time.Millisecond) // they keep its threads running
+		if err := server.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		short, done := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if said, err := Ask(short, server.Addr(), "srvr"); err == nil {
+			t.Errorf("a paused server answered %q", firstLine(said))
+		}
+		done()
+		if err := server.Continue(); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		busy.Wait()
 	}
 }

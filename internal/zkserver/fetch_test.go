@@ -145,7 +145,8 @@ func unsignedRepository(t *testing.T) string {
 	return dir
 }
 
-// wantOnlyEntries: the cache holds the entries and the lock, and nothing half done.
+// wantOnlyEntries: the cache holds the entries, the lock and archives of classes, and
+// nothing half done.
 func wantOnlyEntries(t *testing.T, b *javaBackend, entries ...string) {
 	t.Helper()
 	dir, _ := b.finder.cache()
@@ -155,7 +156,7 @@ func wantOnlyEntries(t *testing.T, b *javaBackend, entries ...string) {
 	}
 	var names []string
 	for _, e := range found {
-		if e.Name() != lockName {
+		if e.Name() != lockName && !strings.HasPrefix(e.Name(), archivePrefix) {
 			names = append(names, e.Name())
 		}
 	}

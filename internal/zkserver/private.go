@@ -143,7 +143,7 @@ func (s *javaServer) Pause() error {
 	s.mu.Lock()
 	s.paused = true
 	s.mu.Unlock()
-	return s.current().signal(syscall.SIGSTOP)
+	return s.current().stop()
 }
 
 func (s *javaServer) Continue() error {

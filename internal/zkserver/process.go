@@ -1,10 +1,12 @@
 package zkserver
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // process is one run of a server's virtual machine.
@@ -57,6 +59,23 @@ func (p *process) signal(s os.Signal) error {
 	} else {
 		return err
 	}
+}
+
+// stopLimit is how long a process may take to stand still: its threads are told one by one.
+const stopLimit = time.Second
+
+// stop freezes it, and returns when all of its threads stand still: one that runs on
+// another processor may otherwise still answer somebody who asks after the stop.
+func (p *process) stop() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for end := time.Now().Add(stopLimit); !p.ended() && !stopped(p.pid()); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("zkserver: process %d was told to stop and still runs after %v", p.pid(), stopLimit)
+		}
+	}
+	return nil
 }
 
 // kill ends it without warning and waits until it is reaped.
