@@ -39,9 +39,15 @@ func (r *editorRun) SetStdin(in io.Reader)   { r.Stdin = in }
 func (r *editorRun) SetStdout(out io.Writer) { r.Stdout = out }
 func (r *editorRun) SetStderr(err io.Writer) { r.Stderr = err }
 
+// onItsWay is how long an interrupt may take to those who listen in this process. An
+// editor that ends by ctrl-C is gone when we, who got the same signal, may yet have to
+// be told; then it would end zklab.
+const onItsWay = 100 * time.Millisecond
+
 // Run runs the editor to its end.
 func (r *editorRun) Run() error {
 	defer ending.mute()()
+	defer time.Sleep(onItsWay)
 	return r.Cmd.Run()
 }
 
