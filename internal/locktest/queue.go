@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -134,9 +135,24 @@ func (q *Queue) settle(m *Member) {
 		return m.acquire.Ended() || m.Polls() || !alone && m.waits()
 	})
 	m.Calm(m.acquire.Ended)
+	m.told()
 	q.look(m)
 	if !ok && !m.acquire.Ended() {
 		q.stuck(m)
+	}
+}
+
+// toldWithin is how long the record of a reply may come after the reply.
+const toldWithin = 100 * time.Millisecond
+
+// told waits for the replies to the member's creates: the relay passes one on before
+// it is recorded, so Acquire may have returned while the node is not known yet.
+func (m *Member) told() {
+	unanswered := func() bool {
+		return slices.ContainsFunc(m.Creates(), func(c Created) bool { return c.Node == "" })
+	}
+	for end := time.Now().Add(toldWithin); unanswered() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
 }
 
