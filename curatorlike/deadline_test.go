@@ -149,13 +149,13 @@ func TestClient_quietSession_isProvedAgain(t *testing.T) {
 	states, stop := c.Subscribe()
 	defer stop()
 	awaitState(t, states, Connected)
-	time.Sleep(2 * c.SessionTimeout())
+	time.Sleep(3 * c.SessionTimeout())
 	select {
 	case st := <-states:
 		t.Error(st, "although nothing happened")
 	default:
 	}
-	if n := relay.Counters().Requests[wiretap.OpSync]; n < 11 || n > 26 {
-		t.Error(n, "questions in two session timeouts")
+	if n := relay.Counters().Requests[wiretap.OpSync]; n < 16 || n > 40 {
+		t.Error(n, "questions in three session timeouts")
 	}
 }

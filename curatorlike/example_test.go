@@ -14,14 +14,14 @@ import (
 // servers is where the examples find ZooKeeper: "host:port,host:port".
 func servers() string { return curatorlike.ExampleServers }
 
-// settlementWait is shorter where a test wants to see the settlement give up.
-var settlementWait = 30 * time.Second
+// settlementContext ends where a test wants to see the settlement give up.
+var settlementContext = context.Background
 
 // The nightly settlement runs on every machine, and one of them may do it. The
 // others wait for up to 30 seconds, in case the first one fails soon, and then
 // leave it for the night.
 func ExampleMutex() {
-	ctx := context.Background()
+	ctx := settlementContext()
 	client, err := curatorlike.Connect(ctx, servers(), curatorlike.WithSessionTimeout(6*time.Second))
 	if err != nil {
 		log.Fatal(err)
@@ -32,7 +32,7 @@ func ExampleMutex() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	limit, cancel := context.WithTimeout(ctx, settlementWait) // 30 s
+	limit, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	hold, err := lock.Acquire(limit)
 	switch {

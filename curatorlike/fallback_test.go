@@ -26,8 +26,10 @@ func TestExampleMutex_anotherMachineHolds_skips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settlementWait = 300 * time.Millisecond
-	defer func() { settlementWait = 30 * time.Second }()
+	tonight, cancel := context.WithTimeout(ctx, 2*time.Second) // instead of the 30 s that it waits
+	defer cancel()
+	settlementContext = func() context.Context { return tonight }
+	defer func() { settlementContext = context.Background }()
 	err = curatorlike.Do(ctx, lock, func(context.Context, *curatorlike.Hold) error {
 		if said := printed(t, ExampleMutex); said != "another machine settles tonight\n" {
 			t.Errorf("the settlement said %q", said)
