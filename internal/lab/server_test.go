@@ -11,6 +11,7 @@ import (
 
 // What cannot be done to a server is not written as if it had been.
 func TestLab_serverDeedThatIsNotPossible_isNotWritten(t *testing.T) {
+	own := open(t, Options{}) // closed last: only then is no goroutine of the other lab left to be found
 	e := zktest.Need(t)
 	mine, err := zkserver.Start(t.Context(), zkserver.Options{Servers: e.Connect(), Backend: zkserver.External})
 	must(t, err)
@@ -18,7 +19,6 @@ func TestLab_serverDeedThatIsNotPossible_isNotWritten(t *testing.T) {
 	others, err := New(t.Context(), Options{Ensemble: mine, Journal: journal.New(journal.Options{})})
 	must(t, err)
 	t.Cleanup(func() { closeEmpty(t, others) })
-	own := open(t, Options{})
 	for _, do := range []string{"kill", "pause", "continue", "restart", "isolate", "rejoin"} {
 		if err := others.Server(t.Context(), do, "1"); !errors.Is(err, zkserver.ErrNoControl) {
 			t.Errorf("%s of somebody else's server: %v", do, err)
