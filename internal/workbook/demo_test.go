@@ -17,7 +17,8 @@ import (
 
 // Each lesson's demo does on a real ZooKeeper what its text says.
 func TestDemos(t *testing.T) {
-	ensemble := zktest.Need(t)
+	t.Parallel()
+	ensemble := zktest.Start(t, zkserver.Options{}) // its counters are of the demo alone
 	all, err := lessons.Manifest(lessons.DefaultLang)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(attempts(os.Args[2], os.Args[3]))
 	}
 	// The ladder's tests wait for one another's processes more than they compute.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	zktest.Main(m, zkserver.Options{}, nil)
