@@ -58,6 +58,7 @@ func TestDemoKill_3naive_exits1(t *testing.T) {
 var fired = regexp.MustCompile(`release of \S+: (\d+) watch(?:es)? fired, by the server's counters`)
 
 func TestDemoQueue_10waiters_wakesPerRelease(t *testing.T) {
+	t.Parallel()
 	for recipe, want := range map[string]string{
 		"mini":  "[1 1 1 1 1 1 1 1 1",
 		"naive": "[9 8 7 6 5 4 3 2 1",
@@ -102,6 +103,7 @@ func TestDemoQueue_json_isAJournal(t *testing.T) {
 }
 
 func TestWrongInput_saysWhatToDo(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args string
 		code int

@@ -57,6 +57,7 @@ func (p *program) pids(words string) []int {
 
 // What dies by itself in the middle of a script is told at once, and ends it.
 func TestDemo_scriptWhoseProcessDies_saysSoAtOnce(t *testing.T) {
+	t.Parallel()
 	if backend != "java" {
 		t.Skip("no server process of ours to kill")
 	}
@@ -89,6 +90,7 @@ func TestDemo_scriptWhoseProcessDies_saysSoAtOnce(t *testing.T) {
 }
 
 func TestBench_serverDies_exits3(t *testing.T) {
+	t.Parallel()
 	if backend != "java" {
 		t.Skip("no server process of ours to kill")
 	}

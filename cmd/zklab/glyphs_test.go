@@ -10,6 +10,7 @@ import (
 
 // A terminal of a locale without Unicode gets none.
 func TestScreen_localeWithoutUnicode_drawsASCII(t *testing.T) {
+	t.Parallel()
 	for locale, unicode := range map[string]bool{"C": false, "POSIX": false, "de_DE.ISO-8859-1": false, "C.UTF-8": true, "ja_JP.utf8": true} {
 		t.Run(locale, func(t *testing.T) {
 			t.Parallel()

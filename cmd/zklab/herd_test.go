@@ -46,6 +46,7 @@ func firedAt(t *testing.T, addr string) (children, deleted int) {
 
 // The keys of the herd page act on both lines, and its numbers are the server's.
 func TestScreen_herd_6waiters_releaseBoth_growAndShrink(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	m := p.open(140, 45, "demo", "herd", "--waiters", "6")
 	m.WaitFor("r release both", screenLimit)
@@ -109,6 +110,7 @@ func TestScreen_herd_1000waiters_releaseBoth(t *testing.T) {
 
 // While a step runs it says what it waits for, in the script's words.
 func TestScreen_kill_saysWhatTheStepWaitsFor(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	m := p.open(140, 45, "demo", "kill", "--session", "4s")
 	m.WaitFor("next: ", screenLimit)
@@ -123,6 +125,7 @@ func TestScreen_kill_saysWhatTheStepWaitsFor(t *testing.T) {
 
 // Everything that a script ends with stands in one text.
 func TestDemoHerd_20waiters_countsBothLines(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	out, errs, code := p.run(demoLimit, "demo", "herd", "--waiters", "20", "--script", "--plain")
 	if code != 0 {

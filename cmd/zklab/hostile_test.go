@@ -42,6 +42,7 @@ func startsAServer(p *program) bool {
 
 // A server that dies is told, and zklab server does not wait for nobody.
 func TestServer_killed_saysSoAndExits1(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	cmd := p.command("server", "--backend", "java")
 	var errs bytes.Buffer

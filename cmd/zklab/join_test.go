@@ -10,6 +10,7 @@ import (
 // A newcomer is like those whose lock it comes to, on whatever page the key is pressed:
 // one with another recipe would break their lock.
 func TestScreen_join_newcomerIsLikeTheOthers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		args  []string

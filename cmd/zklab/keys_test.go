@@ -434,6 +434,7 @@ func spreadFrames(_, now string) bool {
 }
 
 func TestKeys_everyPage_everyKey(t *testing.T) {
+	t.Parallel()
 	pages := append(keyPages(), otherKeyPages(t)...)
 	for _, name := range tui.PageNames() {
 		if !slices.ContainsFunc(pages, func(p keyPage) bool { return p.page == name }) {

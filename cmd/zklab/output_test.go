@@ -15,6 +15,7 @@ import (
 
 // A full disk under what a command prints: one line says so, and the code is not 0.
 func TestOutput_fullDevice_exits1(t *testing.T) {
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("there is no /dev/full here")

@@ -14,6 +14,7 @@ import (
 // zklab that was stopped for longer than the sessions says so and ends: what it sees
 // afterwards is its own doing.
 func TestDemo_scriptStoppedForLongerThanTheSessions_saysSo(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	cmd, errs, wait := p.playUntil("SIGKILL", "demo", "kill", "--script", "--plain", "--session", "1ms")
 	_ = cmd.Process.Signal(syscall.SIGSTOP)
@@ -41,6 +42,7 @@ func (p *program) shell(w, h int) *ptytest.Term {
 // ctrl-Z leaves the screen to the shell; after fg it is there again, says what
 // happened, and lets itself be quit.
 func TestScreen_ctrlZ_fg(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t)
 	m := p.shell(110, 34)
 	m.WaitFor("prompt>", screenLimit)

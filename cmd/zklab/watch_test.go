@@ -375,6 +375,7 @@ func watchBoth(t *testing.T, java foreign.Java, server string) {
 // A server that answers no four-letter word but srvr: the order is the real one,
 // and that it is inferred stands beside it.
 func TestWatch_onlySrvrAllowed_kazoosQueueIsInferred(t *testing.T) {
+	t.Parallel()
 	e := zktest.Start(t, zkserver.Options{Extra: map[string]string{"4lw.commands.whitelist": "srvr"}})
 	if !e.Servers()[0].Control() {
 		t.Skip("an external server's white list is not ours to set")
