@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -65,6 +66,11 @@ type Guardian struct {
 	lock *os.File // on the folder, for as long as we live
 }
 
+// undismissed keeps the guardians that somebody has still to dismiss: the garbage
+// collector would close the pipe of one that nobody points to any more, which is how its
+// charges learn of our death.
+var undismissed sync.Map
+
 // Start starts a guardian that has made a new temporary folder, whose name begins
 // with prefix. The caller must end it with Dismiss. Folders with the same prefix
 // that dead processes have left are removed first.
@@ -112,6 +118,7 @@ func start(dir string) (*Guardian, error) {
 		_ = os.Remove(g.dir) // it may have been made, and is empty
 		return nil, fmt.Errorf("make the temporary folder %s: %w", g.dir, err)
 	}
+	undismissed.Store(g, nil)
 	return g, nil
 }
 
@@ -144,4 +151,5 @@ func (g *Guardian) Dismiss(folderGone bool) {
 	defer t.Stop()
 	_ = g.cmd.Wait() // it always dies by a signal
 	g.lock.Close()   // of a nil file it does nothing
+	undismissed.Delete(g)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -277,4 +278,34 @@ func TestDismiss_folderStillThere_removesIt(t *testing.T) {
 	if there(g.Dir()) {
 		t.Errorf("%s is still there", g.Dir())
 	}
+}
+
+// A caller who keeps the folder's name only must not lose it to the garbage collector.
+func TestStart_guardianForgotten_garbageCollected_stays(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := forgotten(t)
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		runtime.GC()
+		if !there(dir) {
+			t.Fatal("the folder is gone")
+		}
+	}
+	undismissed.Range(func(g, _ any) bool {
+		if g := g.(*Guardian); g.Dir() == dir {
+			g.Dismiss(false)
+		}
+		return true
+	})
+	if there(dir) {
+		t.Error("the folder is still there")
+	}
+}
+
+//go:noinline
+func forgotten(t *testing.T) string {
+	g, err := Start(prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.Dir()
 }

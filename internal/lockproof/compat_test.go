@@ -215,6 +215,7 @@ func (c contest) mustPass(t *testing.T, vs []lockproof.Violation) {
 }
 
 func TestCompat_curator54(t *testing.T) {
+	t.Parallel()
 	java := foreign.CompileJava(t)
 	t.Run("mutex_1000grantsEach", func(t *testing.T) {
 		t.Parallel()
@@ -243,6 +244,7 @@ func TestCompat_curator54(t *testing.T) {
 }
 
 func TestCompat_kazoo(t *testing.T) {
+	t.Parallel()
 	t.Run("curatorsName_mutex_1000grantsEach", func(t *testing.T) {
 		t.Parallel()
 		c := newContest(t, "mutex", 1, grants)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +29,9 @@ func TestMain(m *testing.M) {
 
 // helper is a process that starts servers, says so, and waits to be killed.
 func helper(size string) {
+	// What started the tests may ignore an interrupt (go tool test2json does), and so would we.
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, os.Interrupt)
 	o := Options{Backend: Java}
 	if _, err := fmt.Sscan(size, &o.Size); err != nil {
 		fmt.Println(err)
@@ -42,7 +46,10 @@ func helper(size string) {
 	fmt.Println("ready")
 	_ = e.Servers()[0].Pause() // the hardest to kill politely
 	fmt.Println("paused")
-	time.Sleep(time.Minute)
+	select {
+	case <-asked:
+	case <-time.After(time.Minute):
+	}
 	os.Exit(3)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -66,6 +67,10 @@ type guardian struct {
 	pipe io.Closer
 }
 
+// undismissed keeps those that nobody has dismissed, as guardian.Start does: the garbage
+// collector would close the pipe of one that is forgotten.
+var undismissed sync.Map
+
 // startGuardian starts it in a process group of its own, which ctrl-C misses.
 func startGuardian(id, host string) (*guardian, error) {
 	self, err := os.Executable()
@@ -93,12 +98,15 @@ func startGuardian(id, host string) (*guardian, error) {
 		ours.Close()
 		return nil, fmt.Errorf("start the guardian process: %w", err)
 	}
-	return &guardian{cmd: cmd, pipe: ours}, nil
+	g := &guardian{cmd: cmd, pipe: ours}
+	undismissed.Store(g, nil)
+	return g, nil
 }
 
 // dismiss ends the guardian. Should something be left, it does its work, which may
 // outlast us, and is not waited for.
 func (g *guardian) dismiss(nothingLeft bool) {
+	undismissed.Delete(g)
 	if !nothingLeft {
 		g.pipe.Close()
 		_ = g.cmd.Process.Release()
