@@ -81,8 +81,8 @@ func (t *tester) test(ctx context.Context) {
 	if r.Passed {
 		o.Lines = []string{fmt.Sprintf("passed in %.1f s", r.Took.Seconds())}
 	}
-	if r.TestEdited {
-		o.Lines = append(o.Lines, "lock_test.go is edited; the test as it was given was run")
+	if note := r.EditedNote(); note != "" {
+		o.Lines = append(o.Lines, note)
 	}
 	if err != nil {
 		o.Lines = append(o.Lines, strings.Split(withoutRoom(err), "\n")...)

@@ -179,7 +179,7 @@ func (g *global) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check [NN…]", Short: "Run the exercises' tests as they were given, and say how each one stands",
 		Long: `check runs the tests of the named exercises, or of all with --all, on a real
-ZooKeeper. Without a number it is about the first lesson that is not solved. It always runs the tests as they were given: an edited lock_test.go
+ZooKeeper. Without a number it is about the first lesson that is not solved. It always runs the tests as they were given: an edited test
 is noticed, and does not count. Exit code 1: an exercise did not pass.`,
 		Example: `  zklab check 06
   zklab check --all --json       for instructors: one object a lesson`,
@@ -252,8 +252,8 @@ func (g *global) checkExercises(ctx context.Context, names []string, all, asJSON
 
 func (g *global) sayResult(r workbook.Result) {
 	edited := ""
-	if r.TestEdited {
-		edited = "  (lock_test.go is edited; the test as it was given was run)"
+	if note := r.EditedNote(); note != "" {
+		edited = "  (" + note + ")"
 	}
 	if r.Passed {
 		fmt.Fprintf(g.out, "passed  %s  %.1f s%s\n", r.Exercise, r.Took.Seconds(), edited)

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -35,9 +38,21 @@ type Result struct {
 	Passed     bool          `json:"passed"`
 	Code       string        `json:"code,omitempty"`    // the diagnosis; "" when passed
 	Message    string        `json:"message,omitempty"` // for people, several lines
-	TestEdited bool          `json:"test_edited"`       // lock_test.go is not as it was given; the given one was run
+	TestEdited bool          `json:"test_edited"`       // a test is not as it was given; the given ones were run
+	Edited     []string      `json:"edited,omitempty"`  // the names of those that are not: changed, or gone
 	Took       time.Duration `json:"took_ns"`
 	Output     string        `json:"output,omitempty"` // of go test
+}
+
+// EditedNote tells a person that tests were edited; "" when none was.
+func (r Result) EditedNote() string {
+	switch len(r.Edited) {
+	case 0:
+		return ""
+	case 1:
+		return r.Edited[0] + " is edited; the tests as they were given were run"
+	}
+	return strings.Join(r.Edited, ", ") + " are edited; the tests as they were given were run"
 }
 
 // Run says how exercises are tested.
@@ -98,30 +113,41 @@ func (w *Workbook) Check(ctx context.Context, name string, run Run) (Result, err
 
 func (w *Workbook) check(ctx context.Context, l lessons.Lesson, run Run) (Result, error) {
 	r := Result{V: 1, Exercise: l.Slug}
-	test := l.Slug + "/lock_test.go"
-	given, ok := w.files[test]
-	if !ok {
+	replace := w.files.tests(l.Slug)
+	if len(replace) == 0 {
 		return r, fmt.Errorf("lesson %s has no exercise yet", l.Slug)
 	}
-	onDisk, err := os.ReadFile(filepath.Join(w.Root, "exercises", test))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return r, fmt.Errorf("%w", err)
-	}
-	r.TestEdited = err == nil && string(onDisk) != given
 	if _, err := os.Stat(w.ExerciseFile(l)); errors.Is(err, fs.ErrNotExist) && run.Replace[l.Slug+"/lock.go"] == "" {
 		r.Code = CodeMissing
 		r.Message = fmt.Sprintf("exercises/%s/lock.go is not there.\nnext: zklab reset %s", l.Slug, l.Number)
 		return r, nil
 	}
-	replace := Files{test: given}
-	for name, content := range run.Replace {
-		replace[name] = content
+	var err error
+	if r.Edited, err = replace.edited(filepath.Join(w.Root, "exercises")); err != nil {
+		return r, err
 	}
+	r.TestEdited = len(r.Edited) > 0
+	maps.Copy(replace, run.Replace)
 	start := time.Now()
 	run.Args = append([]string{"-timeout", w.timeLimit(l.Slug, run).String()}, run.Args...)
 	r.Output, err = goTest(ctx, w.Root, l.Slug, replace, run)
 	r.Took = time.Since(start)
 	return r, r.take(ctx, l, err)
+}
+
+// edited lists the base names of the files that are not below dir as they are here.
+func (f Files) edited(dir string) ([]string, error) {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w", err)
+		}
+		if err != nil || string(b) != f[name] {
+			names = append(names, path.Base(name))
+		}
+	}
+	return names, nil
 }
 
 // take judges the Output of a test, whose process ended with err. It returns an error

@@ -3,7 +3,10 @@ package workbook
 import (
 	"fmt"
 	"io/fs"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -87,7 +90,7 @@ func missingCode(solutions fs.FS, l lessons.Lesson) []string {
 		lack("a reference answer: solutions/%s/lock.go", l.Slug)
 		return lacks
 	}
-	test, err := fs.ReadFile(solutions, l.Slug+"/lock_test.go")
+	tests, err := testsIn(solutions, l.Slug)
 	if err != nil {
 		lack("a test: solutions/%s/lock_test.go", l.Slug)
 	}
@@ -116,10 +119,12 @@ func missingCode(solutions fs.FS, l lessons.Lesson) []string {
 			lack("hints for %s in hints.en.md", w.Code)
 		}
 	}
-	for _, m := range testCode.FindAllStringSubmatch(string(test), -1) {
-		if !have[m[1]] {
-			have[m[1]] = true
-			lack("a wrong answer for %s, which lock_test.go can say", m[1])
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		for _, m := range testCode.FindAllStringSubmatch(tests[name], -1) {
+			if !have[m[1]] {
+				have[m[1]] = true
+				lack("a wrong answer for %s, which %s can say", m[1], path.Base(name))
+			}
 		}
 	}
 	return lacks

@@ -53,7 +53,9 @@ func TestMissing_namesWhatANewLessonLacks(t *testing.T) {
 	expect("a test", "a stub")
 	put(answers, "lock.go", "package lock\n\nfunc f() error {\n\t// SOLUTION-BEGIN do it\n\treturn nil\n\t// SOLUTION-END\n}\n")
 	put(answers, "lock_test.go", "package lock\n\nvar d = D{Code: \"HERD\"}\n")
-	expect("wrong answers", "a wrong answer for HERD")
+	put(answers, "release_test.go", "package lock\n\nvar e = D{Code: \"LEFTOVER\"}\n")
+	expect("wrong answers", "a wrong answer for HERD, which lock_test.go can say", "a wrong answer for LEFTOVER, which release_test.go can say")
+	delete(answers, slug+"/release_test.go")
 	put(texts, "wrong/HERD.edit", "code: HERD\nwhy: x\n<<<<\nreturn 5\n=>\nreturn 6\n>>>>\n")
 	expect("a wrong answer that fits", "hints for HERD")
 	put(texts, "wrong/HERD.edit", "code: HERD\nwhy: x\n<<<<\nreturn nil\n=>\nreturn errors.New(\"\")\n>>>>\n")
@@ -70,13 +72,11 @@ func TestEveryCodeHasHints(t *testing.T) {
 		t.Fatalf("only %d codes found in locktest: %v", len(kit), kit)
 	}
 	for _, l := range w.Lessons() {
-		codes := codesOf(t, solutions.FS(), l.Slug+"/lock_test.go", `(?:Code:\s*|mustEnd\(|fail\()"([A-Z-]+)"`)
-		test, err := fs.ReadFile(solutions.FS(), l.Slug+"/lock_test.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(test), "NewQueue") {
-			codes = append(codes, kit...)
+		codes := codesOf(t, solutions.FS(), l.Slug+"/*_test.go", `(?:Code:\s*|mustEnd\(|fail\()"([A-Z-]+)"`)
+		for _, test := range w.files.tests(l.Slug) {
+			if strings.Contains(test, "NewQueue") {
+				codes = append(codes, kit...)
+			}
 		}
 		codes = append(codes, CodeTODO, CodeDoesNotBuild, CodeMissing, CodeUnclear, locktest.CodePanics, locktest.CodeUnexpected, locktest.CodeNeverReturns)
 		for _, code := range codes {

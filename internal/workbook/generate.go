@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 type Files map[string]string
 
 // Generate makes the exercises' files from a tree of solutions: for each folder
-// the stub and the same test.
+// the stub and the same tests.
 func Generate(solutions fs.FS) (Files, error) {
 	answers, err := fs.Glob(solutions, "*/lock.go")
 	if err != nil {
@@ -34,17 +35,38 @@ func Generate(solutions fs.FS) (Files, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		test, err := fs.ReadFile(solutions, slug+"/lock_test.go")
-		if err != nil {
-			return nil, fmt.Errorf("%w", err)
-		}
 		files[name] = stub
-		files[slug+"/lock_test.go"] = string(test)
+		tests, err := testsIn(solutions, slug)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(files, tests)
 	}
 	return files, nil
 }
 
-// tests are the files of an exercise that judge it.
+// testsIn reads the files of a lesson that judge its exercise: the one that each lesson
+// has, and those that it is divided into.
+func testsIn(solutions fs.FS, slug string) (Files, error) {
+	if _, err := fs.Stat(solutions, slug+"/lock_test.go"); err != nil {
+		return nil, fmt.Errorf("%w", err)
+	}
+	names, err := fs.Glob(solutions, slug+"/*_test.go")
+	if err != nil {
+		return nil, fmt.Errorf("%w", err)
+	}
+	tests := Files{}
+	for _, name := range names {
+		b, err := fs.ReadFile(solutions, name)
+		if err != nil {
+			return nil, fmt.Errorf("%w", err)
+		}
+		tests[name] = string(b)
+	}
+	return tests, nil
+}
+
+// tests are the files of an exercise that judge it: one for each concept.
 func (f Files) tests(slug string) Files {
 	found := Files{}
 	for name, content := range f {
@@ -55,9 +77,10 @@ func (f Files) tests(slug string) Files {
 	return found
 }
 
-// Stale lists the files below dir that differ from what they should be.
+// Stale lists the files below dir that differ from what they should be, and tests that
+// are no more: go would run those as well.
 func (f Files) Stale(dir string) []string {
-	var stale []string
+	stale := f.leftOver(dir)
 	for name, want := range f {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || string(got) != want {
@@ -68,9 +91,29 @@ func (f Files) Stale(dir string) []string {
 	return stale
 }
 
-// WriteExercises writes the exercises that are stale below root and returns
-// their names. What it overwrites is copied to .zklab/kept first, because it may
-// be somebody's work.
+// leftOver lists the tests in the exercises below dir that are none of the files.
+func (f Files) leftOver(dir string) []string {
+	var over []string
+	for name := range f {
+		if path.Base(name) != "lock.go" {
+			continue
+		}
+		found, err := fs.Glob(os.DirFS(dir), path.Dir(name)+"/*_test.go")
+		if err != nil {
+			continue // the pattern is malformed: a slug has nothing that makes it so
+		}
+		for _, test := range found {
+			if _, ok := f[test]; !ok {
+				over = append(over, test)
+			}
+		}
+	}
+	return over
+}
+
+// WriteExercises writes the exercises that are stale below root, removes tests that are
+// no more, and returns the names of all. What was there is copied to .zklab/kept first,
+// because it may be somebody's work.
 func WriteExercises(root string, files Files, now time.Time) ([]string, error) {
 	dir := filepath.Join(root, "exercises")
 	stale := files.Stale(dir)
@@ -78,7 +121,14 @@ func WriteExercises(root string, files Files, now time.Time) ([]string, error) {
 		if _, err := keep(root, name, now); err != nil {
 			return nil, err
 		}
-		if err := writeFile(filepath.Join(dir, name), files[name]); err != nil {
+		content, ok := files[name]
+		if !ok {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				return nil, fmt.Errorf("%w", err)
+			}
+			continue
+		}
+		if err := writeFile(filepath.Join(dir, name), content); err != nil {
 			return nil, err
 		}
 	}

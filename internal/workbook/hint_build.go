@@ -23,8 +23,7 @@ func (w *Workbook) buildHint(ctx context.Context, l lessons.Lesson, s *Standing)
 	if b, err := os.ReadFile(file); err == nil && string(b) == w.files[l.Slug+"/lock.go"] {
 		return h, false, nil
 	}
-	test := l.Slug + "/lock_test.go"
-	output, err := goTest(ctx, w.Root, l.Slug, Files{test: w.files[test]}, Run{Args: []string{"-run", "^$"}})
+	output, err := goTest(ctx, w.Root, l.Slug, w.files.tests(l.Slug), Run{Args: []string{"-run", "^$"}})
 	switch {
 	case ctx.Err() != nil:
 		return h, false, ctx.Err()

@@ -3,8 +3,10 @@ package workbook
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"zklab/internal/locktest"
@@ -151,11 +153,12 @@ func (w *Workbook) Reset(name string) ([]string, error) {
 	now := w.now()
 	var kept []string
 	given := false
-	for _, file := range []string{l.Slug + "/lock.go", l.Slug + "/lock_test.go"} {
-		want, ok := w.files[file]
-		if !ok {
-			return kept, fmt.Errorf("lesson %s has no exercise yet", l.Slug)
-		}
+	if _, ok := w.files[l.Slug+"/lock.go"]; !ok {
+		return nil, fmt.Errorf("lesson %s has no exercise yet", l.Slug)
+	}
+	tests := slices.Sorted(maps.Keys(w.files.tests(l.Slug)))
+	for _, file := range append([]string{l.Slug + "/lock.go"}, tests...) {
+		want := w.files[file]
 		path := filepath.Join(w.Root, "exercises", file)
 		if got, err := os.ReadFile(path); err == nil && string(got) == want {
 			continue

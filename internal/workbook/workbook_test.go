@@ -98,6 +98,9 @@ func (w *Workbook) write(t *testing.T, name, content string) {
 
 const lesson05 = "05-take-a-number"
 
+// lesson14 has several files of tests.
+const lesson14 = "14-a-pool-of-leases"
+
 // A learner's way through one exercise: begin, err, ask for hints, solve it.
 func aLearnersWay(t *testing.T, w *Workbook) {
 	right, err := answerOf(lesson05)
@@ -338,8 +341,12 @@ func editedTest(t *testing.T, w *Workbook) {
 	if err := os.Remove(filepath.Join(w.Root, "exercises", lesson05, "lock_test.go")); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = w.Check(t.Context(), lesson05, Run{}); err != nil || r.Code != CodeTODO {
+	if r, err = w.Check(t.Context(), lesson05, Run{}); err != nil || !r.TestEdited || r.Code != CodeTODO {
 		t.Errorf("without a test: %+v, %v", r, err)
+	}
+	w.write(t, lesson14+"/pool_test.go", "package lock\n")
+	if r, err = w.Check(t.Context(), lesson14, Run{Servers: zktest.Need(t).Connect()}); err != nil || r.Code != CodeTODO || !strings.HasPrefix(r.EditedNote(), "pool_test.go is edited") {
+		t.Errorf("of several tests, one that is not the first: %+v, %v", r, err)
 	}
 }
 
@@ -396,6 +403,12 @@ func resetKeepsACopy(t *testing.T, w *Workbook) {
 	}
 	if kept, err := w.Reset("5"); err != nil || len(kept) != 0 {
 		t.Errorf("nothing to keep: %v, %v", kept, err)
+	}
+	for _, test := range []string{"lock_test.go", "pool_test.go"} { // a lesson with several
+		w.write(t, lesson14+"/"+test, "package lock // mine\n")
+	}
+	if kept, err := w.Reset("14"); err != nil || len(kept) != 2 || len(w.files.Stale(filepath.Join(w.Root, "exercises"))) != 0 {
+		t.Errorf("of several tests not all are reset: %v, %v", kept, err)
 	}
 	if _, err := w.Reset("77"); !errors.Is(err, lessons.ErrNoLesson) {
 		t.Errorf("no such lesson: %v", err)
