@@ -63,6 +63,7 @@ func (s *stepper) advance(ctx context.Context, choice int) error {
 	done, _ := s.runner.Position()
 	s.mu.Lock()
 	s.shown.At, s.shown.Text, s.shown.Running, s.shown.Answer = done+1, step.Text, true, choice
+	s.shown.Earlier = len(s.shown.Results)
 	if step.Question != nil {
 		s.shown.Right = step.Question.Answer + 1
 	}
@@ -106,10 +107,17 @@ func (s *stepper) look(before string) {
 			v.Question, v.Choices = q.Text, q.Choices
 		}
 	}
+	if v.Done && !v.Stopped {
+		v.Text += scriptEnd
+	}
 	s.mu.Lock()
+	v.Earlier = s.shown.Earlier
 	s.shown = v
 	s.mu.Unlock()
 }
+
+// scriptEnd says what is left to do after the last step.
+const scriptEnd = "That was the last step. The keys below go on working."
 
 func (s *stepper) summary(width int) string {
 	s.run.Lock()

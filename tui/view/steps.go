@@ -19,6 +19,7 @@ type Steps struct {
 	Right    int    // the choice that proved right, from 1; 0: not known yet
 	Waiting  string // the event that the step waits for
 	Results  []Result
+	Earlier  int // how many of the results were there before this step
 	Running  bool
 	Done     bool
 	Stopped  bool // it could not go on: no further step runs
@@ -30,8 +31,14 @@ type Result struct {
 	OK   bool
 }
 
-// shownResults is how many of the newest results are shown.
+// shownResults is how many of a step's newest results are shown.
 const shownResults = 3
+
+// found are the results that are shown: this step's. Those of a step before would
+// be taken for what this one has shown.
+func (s Steps) found() []Result {
+	return s.Results[max(min(s.Earlier, len(s.Results)), len(s.Results)-shownResults):]
+}
 
 // stepRows is how many rows the frame's narration needs on a screen w wide.
 func stepRows(f Frame, w int) int {
@@ -47,7 +54,8 @@ func stepRows(f Frame, w int) int {
 func (f Frame) narration() Steps {
 	s := *f.Steps
 	if f.Big && !s.Done && !s.Stopped {
-		s.Results = s.Results[max(len(s.Results)-1, 0):]
+		found := s.found()
+		s.Results, s.Earlier = found[max(len(found)-1, 0):], 0
 	}
 	return s
 }
@@ -57,6 +65,7 @@ type stepLine struct {
 	glyph func(theme.Glyphs) string // before the text; nil: none
 	text  string
 	style theme.Style
+	more  bool // of the line before
 }
 
 func steps(p pane, s Steps) {
@@ -77,11 +86,20 @@ func steps(p pane, s Steps) {
 	ticks(p, s)
 	end := stepsEnd(s, p.r.W-2)
 	text := wrap(s.Text, p.r.W-2)
-	room := p.r.H - 1
-	end = end[max(len(end)-room, 0):]
-	text = text[:min(len(text), room-len(end))]
+	room := max(p.r.H-1, 0)
+	if s.asks() {
+		end = end[max(len(end)-room, 0):]
+	} else {
+		end = wholeResults(end, room-len(text))
+	}
+	if keep := room - len(end); len(text) > keep {
+		text = text[:keep]
+		if keep > 0 {
+			text[keep-1] += " " + p.th.Glyph.Ellipsis
+		}
+	}
 	for i, l := range text {
-		p.put(1, 1+i, l, theme.Text.Style())
+		p.fit(1, 1+i, p.r.W-2, l, theme.Text.Style())
 	}
 	for i, l := range end {
 		x, y := 1, p.r.H-len(end)+i
@@ -90,6 +108,14 @@ func steps(p pane, s Steps) {
 		}
 		p.fit(x, y, p.r.W-x-1, p.th.Arrows(l.text), l.style)
 	}
+}
+
+// wholeResults leaves out the oldest results until the others fit into so many rows.
+func wholeResults(lines []stepLine, rows int) []stepLine {
+	for len(lines) > max(rows, 0) || len(lines) > 0 && lines[0].more {
+		lines = lines[1:]
+	}
+	return lines
 }
 
 // ticks shows at the right of the narration's rule which steps are done: a step
@@ -117,6 +143,10 @@ func ticks(p pane, s Steps) {
 	}
 }
 
+// asks says whether something is asked or waited for, beside which no results are
+// shown.
+func (s Steps) asks() bool { return s.Question != "" || s.Waiting != "" }
+
 // stepsEnd is what follows a narration's text: the question with its choices and
 // what is waited for, or else the newest results.
 func stepsEnd(s Steps, w int) []stepLine {
@@ -125,18 +155,18 @@ func stepsEnd(s Steps, w int) []stepLine {
 		out = question(s, w)
 	}
 	if s.Waiting != "" {
-		out = append(out, stepLine{nil, "waiting for: " + s.Waiting, theme.Waits.Style()})
+		out = append(out, stepLine{text: "waiting for: " + s.Waiting, style: theme.Waits.Style()})
 	}
-	if len(out) > 0 {
+	if s.asks() {
 		return out
 	}
-	for _, r := range s.Results[max(len(s.Results)-shownResults, 0):] {
+	for _, r := range s.found() {
 		glyph, style := func(g theme.Glyphs) string { return g.Done }, theme.Reader.Style()
 		if !r.OK {
 			glyph, style = func(g theme.Glyphs) string { return g.Killed }, theme.Dead.Style()
 		}
-		for _, l := range wrap(r.Text, w-2) {
-			out = append(out, stepLine{glyph, l, style})
+		for i, l := range wrap(r.Text, w-2) {
+			out = append(out, stepLine{glyph, l, style, i > 0})
 			glyph = func(theme.Glyphs) string { return " " }
 		}
 	}
@@ -146,10 +176,10 @@ func stepsEnd(s Steps, w int) []stepLine {
 func question(s Steps, w int) []stepLine {
 	var out []stepLine
 	for _, l := range wrap("predict: "+s.Question, w) {
-		out = append(out, stepLine{nil, l, theme.Fired.Style()})
+		out = append(out, stepLine{text: l, style: theme.Fired.Style()})
 	}
 	for i, c := range s.Choices {
-		l := stepLine{func(theme.Glyphs) string { return " " }, fmt.Sprintf("%d %s", i+1, c), theme.Text.Style()}
+		l := stepLine{glyph: func(theme.Glyphs) string { return " " }, text: fmt.Sprintf("%d %s", i+1, c), style: theme.Text.Style()}
 		switch n := i + 1; {
 		case n == s.Right && s.Answer != 0:
 			l.glyph, l.style = func(g theme.Glyphs) string { return g.Done }, theme.Reader.Style().Bold()
