@@ -138,58 +138,6 @@ func eventRows(h int, steps int) int {
 	}
 }
 
-// BigTimelinePage is TimelinePage for a projector: one outage, spread, and what
-// followed it.
-func BigTimelinePage(w, h, steps int) Timeline {
-	t := Timeline{Frame: Around(w, h, steps)}
-	rest := t.Body
-	if rest.H >= 20 {
-		rest.top(1)
-	}
-	t.Outages = []Rect{rest.top(min(15, rest.H))}
-	t.Facts = rest
-	return t
-}
-
-// Timeline is the page of what follows a kill -9, a SIGSTOP, and a network's end.
-type Timeline struct {
-	Frame
-	Outages []Rect // eight rows each: a title, five lanes and a scale; two, or three on tall screens
-	Facts   Rect
-	Events  Rect // tall screens only
-}
-
-// TimelinePage lays out the timeline page for so many outages. On a low screen the
-// scales go first, then the facts.
-func TimelinePage(w, h, steps, outages int) Timeline {
-	t := Timeline{Frame: Around(w, h, steps)}
-	rest := t.Body
-	each := 8
-	switch {
-	case rest.H < 13:
-		each = 6
-	case rest.H < 18:
-		each = rest.H / 2
-	}
-	gap := 0
-	if rest.H >= 26 {
-		gap = 1
-	}
-	if rest.H < 3*(each+gap)+4 {
-		outages = min(outages, 2)
-	}
-	for range outages {
-		rest.top(gap)
-		t.Outages = append(t.Outages, rest.top(each))
-	}
-	rest.top(gap)
-	if rest.H >= 14 {
-		t.Events = rest.bottom(rest.H - 9)
-	}
-	t.Facts = rest
-	return t
-}
-
 // Herd is the page of two queues side by side.
 type Herd struct {
 	Frame

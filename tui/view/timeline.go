@@ -17,13 +17,15 @@ func Timeline(f Frame, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	all := outagesOf(f)
-	at := layout.TimelinePage(w, h, stepRows(f, w), len(all))
+	all, steps := outagesOf(f), stepRows(f, w)
+	var at layout.Timeline
 	if f.Big {
-		at = layout.BigTimelinePage(w, h, stepRows(f, w))
+		all, at = fewer(all, 1), layout.BigTimelinePage(w, h, steps)
+	} else {
+		all = fewer(all, layout.TimelineHolds(h, steps))
+		at = layout.TimelinePage(w, h, steps, each(all, shownOutage.was))
 	}
 	c := page(f, w, h, th, at.Frame)
-	all = fewer(all, len(at.Outages))
 	span := spanOf(newestOf(all)...)
 	for i, o := range all {
 		outage(c.pane(at.Outages[i]).spread(f.Big, 8), f, o, span)
@@ -40,6 +42,17 @@ func Timeline(f Frame, w, h int, th theme.Theme) string {
 type shownOutage struct {
 	title, invitation string
 	o                 *trace.Outage
+}
+
+// was says whether there was such an outage.
+func (s shownOutage) was() bool { return s.o != nil }
+
+func each[T, R any](all []T, of func(T) R) []R {
+	var out []R
+	for _, x := range all {
+		out = append(out, of(x))
+	}
+	return out
 }
 
 // outagesOf gives the panes: that of the network only when there was such an outage.
@@ -62,14 +75,13 @@ func outagesOf(f Frame) []shownOutage {
 	return all
 }
 
-// fewer leaves out panes until there are n: empty ones first, then the oldest.
+// fewer leaves out panes until there are n: empty ones first, from the last, then
+// the oldest.
 func fewer(all []shownOutage, n int) []shownOutage {
 	for len(all) > n {
 		out := 0
 		for i, s := range all {
-			switch o := all[out].o; {
-			case o == nil:
-			case s.o == nil || s.o.At.Before(o.At):
+			if o := all[out].o; s.o == nil || o != nil && s.o.At.Before(o.At) {
 				out = i
 			}
 		}
@@ -79,11 +91,7 @@ func fewer(all []shownOutage, n int) []shownOutage {
 }
 
 func newestOf(all []shownOutage) []*trace.Outage {
-	var out []*trace.Outage
-	for _, s := range all {
-		out = append(out, s.o)
-	}
-	return out
+	return each(all, func(s shownOutage) *trace.Outage { return s.o })
 }
 
 // newest returns the newest outage of a kind that had begun by now.
@@ -120,13 +128,13 @@ func outage(p pane, f Frame, s shownOutage, span time.Duration) {
 	p.fit(1, 0, p.r.W-2, s.title, theme.Text.Style().Bold())
 	o := s.o
 	if o == nil {
-		p.fit(laneLabels, 2, p.r.W-laneLabels-1, s.invitation, theme.Muted.Style())
+		invite(p, s.invitation)
 		return
 	}
 	a := axis{from: o.At, to: o.At.Add(span), x: laneLabels, w: p.r.W - laneLabels - 2}
 	g := p.th.Glyph
 	end := func(y int, at time.Time, glyph string, s theme.Style) { until(p, y, a, f.Now, at, glyph, s) }
-	names := []string{"process", "tcp conn", "session", "znode", "next holder"}
+	names := laneNames
 	if o.Op == trace.Network {
 		names[4] = "belief"
 	}
@@ -149,6 +157,22 @@ func outage(p pane, f Frame, s shownOutage, span time.Duration) {
 	default:
 		next(p, 5, a, f, o)
 	}
+}
+
+// laneNames are what a kill or a stop ends, one after the other.
+var laneNames = [5]string{"process", "tcp conn", "session", "znode", "next holder"}
+
+// invite says which key would make an outage, beside the names of what it will show
+// where there is room for them.
+func invite(p pane, text string) {
+	y := 1
+	if p.r.H > len(laneNames) {
+		y = 3
+		for i, name := range laneNames {
+			p.put(1, 1+i, name, theme.Muted.Style())
+		}
+	}
+	p.fit(laneLabels, y, p.r.W-laneLabels-1, text, theme.Muted.Style())
 }
 
 // came says whether something had happened by the moment shown.
@@ -234,80 +258,6 @@ func scale(p pane, y int, a axis, span time.Duration) {
 		text := fmt.Sprintf("%ds", int(d.Seconds()))
 		p.put(min(x, p.r.W-width(text)), y+1, text, theme.Muted.Style())
 	}
-}
-
-// fact is one thing that followed an outage.
-type fact struct {
-	at   time.Time
-	text string
-	role theme.Role
-}
-
-// facts tells what followed the newest outage, in order.
-func facts(p pane, f Frame, outages ...*trace.Outage) {
-	var newest *trace.Outage
-	for _, o := range outages {
-		if o != nil && (newest == nil || o.At.After(newest.At)) {
-			newest = o
-		}
-	}
-	if newest == nil || p.r.H <= 0 {
-		return
-	}
-	all := factsOf(newest)
-	all = slices.DeleteFunc(all, func(x fact) bool { return !came(x.at, f) })
-	slices.SortStableFunc(all, func(a, b fact) int { return a.at.Compare(b.at) })
-	if extra := len(all) - p.r.H; extra > 0 && p.r.H > 1 {
-		all = slices.Delete(all, 1, 1+extra) // the signal stays
-	}
-	for y, x := range all[:min(len(all), p.r.H)] {
-		ms := x.at.Sub(newest.At).Milliseconds()
-		x0 := p.put(1, y, fmt.Sprintf("+%5d ms", ms), theme.Muted.Style()) + 2
-		p.fit(x0, y, p.r.W-x0-1, p.th.Twin(x.text), x.role.Style())
-	}
-}
-
-func factsOf(o *trace.Outage) []fact {
-	began := fmt.Sprintf("%s to %s (pid %d)", o.Op, o.Who, o.PID)
-	if o.Op == trace.Network {
-		began = fmt.Sprintf("network of %s: %s", o.Who, o.Fault)
-	}
-	facts := []fact{{o.At, began, theme.Dead}, {o.Closed, "connection closed by the " + o.ClosedBy, theme.Waits}}
-	facts = append(facts, joined([]fact{
-		{o.Ended, "session " + o.EndedAs, theme.Writer},
-		{o.NodeGone, "znode " + seqOf(o.Node) + " deleted", theme.Fired},
-		{o.FiredAt, plural(o.Fired, "watch", "watches") + " fired", theme.Fired},
-		{o.NextAt, o.Next + " holds", theme.Holds},
-	})...)
-	if o.Op == trace.Network {
-		return append(facts, networkFacts(o)...)
-	}
-	switch {
-	case o.Learned.IsZero():
-		return append(facts, fact{o.Cont, "SIGCONT", theme.Reader})
-	case o.Cont.IsZero():
-		return append(facts, fact{o.Learned, "the client learns that its session is over", theme.Dead})
-	}
-	late := seconds(o.Learned.Sub(o.Cont))
-	return append(facts, fact{o.Learned, "the client learns that its session is over, " + late + " after SIGCONT", theme.Dead})
-}
-
-// oneBreath is within what time facts are told on one line, as one following
-// from the other.
-const oneBreath = 20 * time.Millisecond
-
-// joined tells facts that came in one breath on one line.
-func joined(facts []fact) []fact {
-	var out []fact
-	for _, x := range facts {
-		n := len(out)
-		if n > 0 && !out[n-1].at.IsZero() && x.at.Sub(out[n-1].at).Abs() < oneBreath {
-			out[n-1].text += " → " + x.text
-			continue
-		}
-		out = append(out, x)
-	}
-	return out
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

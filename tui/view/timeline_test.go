@@ -43,3 +43,28 @@ func TestTimeline_showsNothingThatHasNotHappened(t *testing.T) {
 		t.Errorf("the page does not say that nobody was stopped:\n%s", out)
 	}
 }
+
+// On the smallest common screen, beside a step's whole narration, one still reads off
+// the scale when the session ended.
+func TestTimeline_80x24_oneKill_longNarration_scaleAndFactsAreThere(t *testing.T) {
+	f := timeline(7.9)
+	f.Steps = &view.Steps{At: 2, Of: 4, Text: "next: few are woken", Results: make([]view.Result, 3)}
+	for i := range f.Steps.Results {
+		f.Steps.Results[i] = view.Result{Text: strings.Repeat("a long finding ", 8), OK: true}
+	}
+	out := ansi.Strip(view.Timeline(f, 80, 24, looks["mono"]))
+	for _, want := range []string{"0s ", "2s ", "SIGKILL to amber", "expired", "basil holds"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
+
+func TestTimeline_80x24_killAndStop_oneScaleServesBoth(t *testing.T) {
+	f := timeline(24)
+	f.Steps = &view.Steps{At: 2, Of: 4, Text: "next: few are woken"}
+	out := ansi.Strip(view.Timeline(f, 80, 24, looks["mono"]))
+	if n := strings.Count(out, " 0s "); n != 1 {
+		t.Errorf("%d scales, want 1:\n%s", n, out)
+	}
+}
