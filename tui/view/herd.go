@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,8 +22,8 @@ func Herd(f Frame, w, h int, th theme.Theme) string {
 	c := page(f, w, h, th, at.Frame)
 	left, right := HerdLocks(&f.State)
 	most := max(mostWoken(left), mostWoken(right), 1)
-	herdSide(c.pane(at.Left), f, left, most)
-	herdSide(c.pane(at.Right), f, right, most)
+	herdSide(c.pane(at.Left), f, orEmpty(left, "naive"), most)
+	herdSide(c.pane(at.Right), f, orEmpty(right, "mini"), most)
 	c.pane(at.Middle).bar(0)
 	return c.done(f)
 }
@@ -70,11 +69,15 @@ func mostWoken(l *journal.LockState) int {
 	return most
 }
 
-func herdSide(p pane, f Frame, l *journal.LockState, most int) {
+// orEmpty is the lock, or while it is not there one where nobody stands.
+func orEmpty(l *journal.LockState, recipe string) *journal.LockState {
 	if l == nil {
-		p.fit(1, 0, p.r.W-2, "no lock here yet", theme.Muted.Style())
-		return
+		return &journal.LockState{Recipe: recipe}
 	}
+	return l
+}
+
+func herdSide(p pane, f Frame, l *journal.LockState, most int) {
 	title, role := strings.ToUpper(l.Recipe)+": watch your predecessor", theme.Waits
 	if l.Recipe == "naive" {
 		title, role = "NAIVE: watch the parent", theme.Dead
@@ -84,13 +87,28 @@ func herdSide(p pane, f Frame, l *journal.LockState, most int) {
 		return
 	}
 	p.fit(1, 0, p.r.W-2, title, role.Style().Bold())
+	if len(l.Queue) == 0 && len(l.Wakes) == 0 {
+		text := "nobody is in line yet"
+		if l.Path == "" {
+			text = "no lock here yet"
+		}
+		p.fit(1, 1, p.r.W-2, text, theme.Muted.Style())
+		return
+	}
 	p.fit(1, 1, p.r.W-2, herdWatches(l), theme.Text.Style())
-	herdRelease(p.sub(0, 3, p.r.W, 3), f, l, role)
-	p.rule(7, "watches fired, per release")
-	chart := p.sub(0, 8, p.r.W, p.r.H-10)
-	herdChart(chart, l, most, role)
+	gap := 1
+	if p.r.H < herdGapsFrom {
+		gap = 0
+	}
+	herdRelease(p.sub(0, 2+gap, p.r.W, 3), f, l, role)
+	y := 5 + 2*gap
+	p.rule(y, "watches fired, per release")
+	herdChart(p.sub(0, y+1, p.r.W, p.r.H-y-3), l, most, role)
 	herdTotals(p.sub(0, p.r.H-2, p.r.W, 2), f, l)
 }
+
+// herdGapsFrom is from how many rows a side is spaced: below that bars are worth more.
+const herdGapsFrom = 16
 
 // herdBig is a side for a projector: whom the last release woke, and the bars.
 func herdBig(p pane, f Frame, l *journal.LockState, most int, title string, role theme.Role) {
@@ -118,7 +136,7 @@ func herdWatches(l *journal.LockState) string {
 			}
 		}
 	}
-	if child > data {
+	if child > data || l.Recipe == "naive" && child == data {
 		return fmt.Sprintf("%d in line, %d watch the one parent", len(l.Queue), child)
 	}
 	return fmt.Sprintf("%d in line, %d watch one node each", len(l.Queue), data)
@@ -138,7 +156,7 @@ func herdRelease(p pane, f Frame, l *journal.LockState, role theme.Role) {
 	lit := min(herdLit(f, w, n), n)
 	room := max((p.r.W-11)/2, 1)
 	each := (line + room - 1) / room
-	x := p.put(1, 1, "wakes    ", theme.Muted.Style())
+	x := 10
 	for i := 0; i < line; i += max(each, 1) {
 		glyph, style := p.th.Glyph.Dot, theme.Muted.Style()
 		if i < lit {
@@ -147,9 +165,14 @@ func herdRelease(p pane, f Frame, l *journal.LockState, role theme.Role) {
 		x = p.put(x, 1, glyph, style) + 1
 	}
 	text := fmt.Sprintf("%d of %d re-read the queue", n, line)
+	if line == 0 {
+		p.fit(1, 1, p.r.W-2, "nobody was left to wake", theme.Muted.Style())
+		return
+	}
 	if each > 1 {
 		p.put(1, 2, fmt.Sprintf("%s=%d", p.th.Glyph.Fired, each), theme.Muted.Style())
 	}
+	p.put(1, 1, "wakes", theme.Muted.Style())
 	p.fit(10, 2, p.r.W-11, text, role.Style())
 }
 
@@ -181,86 +204,4 @@ func HerdLights(s *journal.State, now time.Time) bool {
 		}
 	}
 	return false
-}
-
-// releaseNumber numbers the releases that are remembered; with the memory full,
-// only their distance from the newest is known.
-func releaseNumber(l *journal.LockState, i int) string {
-	if len(l.Wakes) >= journal.MaxWakes {
-		return strconv.Itoa(i-len(l.Wakes)+1) + " "
-	}
-	return strconv.Itoa(i + 1)
-}
-
-// herdChart draws a bar for each release, the newest at the bottom.
-func herdChart(p pane, l *journal.LockState, most int, role theme.Role) {
-	from := max(len(l.Wakes)-p.r.H, 0)
-	digits := len(strconv.Itoa(most))
-	w := max(p.r.W-9-digits, 1)
-	for i := from; i < len(l.Wakes); i++ {
-		n, server := wakes(l.Wakes[i])
-		y := i - from
-		p.put(1, y, "#"+releaseNumber(l, i), theme.Muted.Style())
-		eighths := (n*w*8 + most - 1) / most
-		x := solid(p, 6, y, eighths, role.Style())
-		text := strconv.Itoa(n)
-		if !server {
-			text += "?"
-		}
-		p.put(x+1, y, text, theme.Text.Style().Bold())
-	}
-}
-
-// solid draws so many eighths of a cell, with nothing behind them.
-func solid(p pane, x, y, eighths int, s theme.Style) int {
-	x = p.repeat(x, y, eighths/8, p.th.Glyph.Full, s)
-	if part := eighths % 8; part > 0 {
-		x = p.put(x, y, p.th.Glyph.Eighths[part], s)
-	}
-	return x
-}
-
-// herdTotals sums up the releases.
-func herdTotals(p pane, f Frame, l *journal.LockState) {
-	total, server := 0, true
-	for _, w := range l.Wakes {
-		n, by := wakes(w)
-		total += n
-		server = server && by
-	}
-	source := "server counter"
-	if !server {
-		source = "? seen on the wire only"
-	}
-	if len(l.Wakes) >= journal.MaxWakes {
-		source += fmt.Sprintf(", last %d", journal.MaxWakes)
-	}
-	x := p.put(1, 0, "total ", theme.Text.Style())
-	x = p.put(x, 0, strconv.Itoa(total), theme.Text.Style().Bold())
-	p.fit(x+2, 0, p.r.W-x-3, "("+source+")", theme.Muted.Style())
-	p.fit(1, 1, p.r.W-2, herdCost(f, l), theme.Muted.Style())
-}
-
-func kilobytes(n int64) string {
-	if n < 10_000_000 {
-		return fmt.Sprintf("%d kB", (n+999)/1000)
-	}
-	return fmt.Sprintf("%d MB", n/1_000_000)
-}
-
-// herdCost tells how many packets the queue cost since its beginning, heartbeats
-// aside, and how long it has drained. A journal without counts of packets tells of
-// the frames in it.
-func herdCost(f Frame, l *journal.LockState) string {
-	var cost []string
-	switch p := l.Passed; {
-	case p.Packets > 0:
-		cost = append(cost, fmt.Sprintf("%d packets, %s", p.Packets, kilobytes(p.Bytes)))
-	case !f.Now.Before(f.Trace.At): // of an earlier moment the number is not known
-		cost = append(cost, fmt.Sprintf("%d frames", f.Trace.Traffic[l.Path].Frames()))
-	}
-	if n := len(l.Wakes); n > 1 {
-		cost = append(cost, fmt.Sprintf("%d releases in %s", n, seconds(l.Wakes[n-1].At.Sub(l.Wakes[0].At))))
-	}
-	return strings.Join(cost, ", ")
 }

@@ -58,3 +58,33 @@ func TestHerdLocks(t *testing.T) {
 		}
 	}
 }
+
+// On a low screen the release that woke most stays: the newest ones of a drained line
+// wake nobody on either side.
+func TestHerd_80x24_drainedBesideALongNarration_theLargestHerdStaysInTheChart(t *testing.T) {
+	f := herd(10, 9, 40)
+	f.Steps = &view.Steps{At: 4, Of: 5, Text: "next: what did each line cost?", Question: "and?", Choices: []string{"a", "b", "c", "d", "e"}}
+	out := ansi.Strip(view.Herd(f, 80, 24, looks["mono"]))
+	for _, want := range []string{"#1 ", "#9 "} {
+		if strings.Count(out, want) < 2 {
+			t.Errorf("%q is missing on a side:\n%s", want, out)
+		}
+	}
+}
+
+// How long somebody waited between two keys says nothing about the lock.
+func TestHerd_releasesByHand_noTimeIsTold(t *testing.T) {
+	out := ansi.Strip(view.Herd(herd(10, 4, 14.6), 80, 24, looks["mono"]))
+	if strings.Contains(out, "releases in") || strings.Contains(out, "last 4 in") {
+		t.Errorf("the pauses between the keys are told as the lock's time:\n%s", out)
+	}
+}
+
+func TestHerd_nobodyCameYet_bothSidesSayWhatTheyAre(t *testing.T) {
+	out := ansi.Strip(view.Herd(view.Frame{}, 80, 24, looks["mono"]))
+	for _, want := range []string{"NAIVE: watch the parent", "MINI: watch your predecessor"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
