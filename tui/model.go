@@ -63,6 +63,8 @@ type model struct {
 	study  study                         // of the lesson page
 	seen   view.Watched                  // of the watch page,
 	past   []attach.Reading              // and its last readings, oldest first
+	tenure tenure                        // of its holder
+	talks  map[member]talk               // of its contenders
 	rung   int                           // chosen on the home page
 	picked struct{ lesson, demo string } // on the home page
 	steps  *view.Steps

@@ -42,8 +42,10 @@ func (m *model) watched(msg watchedMsg) tea.Cmd {
 		return next
 	}
 	m.seen.Failure = ""
+	m.tenure, m.talks = m.tenure.next(msg.reading), heard(m.talks, msg.reading)
 	if n := len(m.past); n > 0 {
 		before := m.past[n-1]
+		m.seen.Gone = gone(m.talks, before, msg.reading)
 		for _, text := range attach.Changes(before, msg.reading) {
 			m.lines = append(m.lines, view.Line{At: msg.reading.At, Who: "watch", Text: text, Role: theme.Text})
 		}
@@ -96,14 +98,16 @@ func (m *model) remember(r attach.Reading) {
 func (m *model) seenAt() view.Watched {
 	v := m.seen
 	if !m.still || len(m.past) == 0 {
+		v.Held = m.tenure.told(v.Reading)
 		return v
 	}
-	v.Reading, v.Failure = m.past[0], ""
+	v.Reading, v.Failure, v.Gone = m.past[0], "", nil
 	for _, r := range m.past {
 		if !r.At.After(m.shownAt) {
 			v.Reading = r
 		}
 	}
+	v.Held = m.tenure.told(v.Reading)
 	return v
 }
 

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 
 	"zklab/internal/journal"
 	"zklab/internal/journal/plain"
@@ -56,8 +57,15 @@ func events(p pane, f Frame) {
 	}
 }
 
+// eventText is where a line's text begins, in a run of less than three hours.
+const eventText = 19
+
 func eventLine(p pane, y int, f Frame, l Line) {
-	x := p.put(1, y, fmt.Sprintf("+%6.2fs", l.At.Sub(f.State.Start).Seconds()), theme.Muted.Style())
+	at := fmt.Sprintf("+%6.2fs", l.At.Sub(f.State.Start).Seconds())
+	if l.Same {
+		at = strings.Repeat(" ", len(at))
+	}
+	x := p.put(1, y, at, theme.Muted.Style())
 	p.fit(x+2, y, 7, l.Who, theme.Text.Style().Bold())
 	p.fit(x+10, y, p.r.W-x-11, p.th.Arrows(l.Text), l.Role.Style())
 }

@@ -67,6 +67,7 @@ type Line struct {
 	Who  string // a contestant, or "server", "lab"
 	Text string
 	Role theme.Role
+	Same bool // of the event in the line before: it goes on
 }
 
 // Key is one entry of the key line.

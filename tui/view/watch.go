@@ -16,9 +16,11 @@ import (
 // why there is no newer one.
 type Watched struct {
 	Reading attach.Reading
-	Failure string // of the newest attempt to read; empty when it went well
-	Top     int    // first place shown
-	Cost    string // what looking costs the servers, in words
+	Failure string   // of the newest attempt to read; empty when it went well
+	Top     int      // first place shown
+	Cost    string   // what looking costs the servers, in words
+	Held    string   // how long the one holder has been the same, in words
+	Gone    []string // whose connection has gone while its node is there, in words
 }
 
 // Watch draws a lock path of any ZooKeeper, read-only.
@@ -26,7 +28,7 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 	if !layout.Fits(w, h) {
 		return TooSmall(w, h, th)
 	}
-	notes := watchNotes(v.Reading, w-4)
+	notes := watchNotes(v, w-4)
 	f.Steps = nil
 	at := f.stack(w, h, min(len(notes)+1, 8)) // the foot's rule tells the cost
 	c := page(f, w, h, th, at.Frame)
@@ -46,9 +48,29 @@ func Watch(f Frame, v Watched, w, h int, th theme.Theme) string {
 		foot.fit(1, 1+i, w-2, n.text, n.role.Style())
 	}
 	if !at.Events.Empty() {
-		events(c.pane(at.Events), f)
+		watchEvents(c.pane(at.Events), f)
 	}
 	return c.done(f)
+}
+
+// watchEvents draws the event pane with each line in full: what became of a node
+// stands behind its long name.
+func watchEvents(p pane, f Frame) {
+	if len(f.Lines) == 0 {
+		events(p, f)
+		p.fit(1, 1, p.r.W-2, "nothing has changed since the first look", theme.Muted.Style())
+		return
+	}
+	var all []Line
+	for _, l := range f.Lines[max(len(f.Lines)-max(p.r.H, 0), 0):] {
+		for _, part := range wrap(l.Text, p.r.W-eventText-1) {
+			l.Text = part
+			all = append(all, l)
+			l.Who, l.Same = "", true
+		}
+	}
+	f.Lines = all
+	events(p, f)
 }
 
 type note struct {
@@ -58,7 +80,8 @@ type note struct {
 
 // watchNotes are the warnings, the holder in full where columns were left out, the
 // foreign children, and what could not be read.
-func watchNotes(r attach.Reading, w int) []note {
+func watchNotes(v Watched, w int) []note {
+	r := v.Reading
 	var out []note
 	add := func(text string, role theme.Role) {
 		for _, l := range wrap(text, w) {
@@ -67,6 +90,9 @@ func watchNotes(r attach.Reading, w int) []note {
 	}
 	for _, warning := range r.Warnings {
 		add("WARNING: "+warning, theme.Dead)
+	}
+	for _, gone := range v.Gone {
+		add(gone, theme.Dead)
 	}
 	if text := inFull(r); text != "" && w < allWatchColumns() {
 		add(text, theme.Text)
@@ -88,6 +114,9 @@ func watchNotes(r attach.Reading, w int) []note {
 func watchInfo(p pane, v Watched, rows int) {
 	r := v.Reading
 	text, role := fmt.Sprintf("%s   %d in line   read-only", r.Kind, len(r.Places)), theme.Text
+	if v.Held != "" {
+		text = fmt.Sprintf("%s   %d in line   %s   read-only", r.Kind, len(r.Places), v.Held)
+	}
 	switch {
 	case v.Failure != "":
 		text, role = "no answer: "+v.Failure, theme.Dead
@@ -120,11 +149,11 @@ var watchColumns = []struct {
 	cell  func(r attach.Reading, p attach.Place) string
 }{
 	{"WAITS FOR", 18, func(_ attach.Reading, p attach.Place) string { return awaits(p) }},
-	{"SINCE", 7, func(r attach.Reading, p attach.Place) string {
+	{"IN LINE", 7, func(r attach.Reading, p attach.Place) string {
 		if p.Denied {
 			return "-"
 		}
-		return age(r.At.Sub(p.Since))
+		return Age(r.At.Sub(p.Since))
 	}},
 	{"HOST", 21, func(_ attach.Reading, p attach.Place) string { return p.Host }},
 	{"SESSION", 7, func(_ attach.Reading, p attach.Place) string {
@@ -235,8 +264,8 @@ func awaits(p attach.Place) string {
 	return seqOf(p.WaitsFor) + " (inferred)"
 }
 
-// age says how long ago something was, coarsely.
-func age(d time.Duration) string {
+// Age says how long ago something was, coarsely.
+func Age(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0s"
