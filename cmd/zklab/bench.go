@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -84,6 +86,11 @@ func (f *benchFlags) plans() []bench.Plan {
 }
 
 func (g *global) bench(ctx context.Context, f *benchFlags) error {
+	for _, lock := range f.locks {
+		if !slices.Contains(bench.Locks(), lock) {
+			return usagef("--lock %s: there is no such lock to measure; take one of %s", lock, strings.Join(bench.Locks(), ", "))
+		}
+	}
 	plans := f.plans()
 	for _, p := range plans {
 		if err := p.Check(); err != nil {

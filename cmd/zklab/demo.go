@@ -127,6 +127,9 @@ func (f *demoFlags) parameters(cmd *cobra.Command) (map[string]string, error) {
 // demo plays one demo, on the screen or as text.
 func (g *global) demo(ctx context.Context, name string, set map[string]string, f *demoFlags) (err error) {
 	script, err := g.loadDemo(name, set)
+	if none := new(scenario.ParamError); errors.As(err, &none) {
+		return usagef("demo %s has no --%s; it has %s", name, none.Name, flags(none.Known))
+	}
 	if err != nil {
 		return usageError{err.Error()}
 	}
@@ -140,6 +143,14 @@ func (g *global) demo(ctx context.Context, name string, set map[string]string, f
 		return g.demoText(ctx, h, script, f)
 	}
 	return g.demoScreen(ctx, h, demoPage(name), script)
+}
+
+// flags are the flags for a demo's parameters.
+func flags(params []string) string {
+	if len(params) == 0 {
+		return "no flags of its own"
+	}
+	return "--" + strings.Join(params, ", --")
 }
 
 // loadDemo finds a demo by its name, or by the number of its lesson.

@@ -25,7 +25,7 @@ With --plain, or without a terminal, it prints the text.`,
 		Example: `  zklab learn
   zklab learn 06
   zklab learn 06 --plain | less`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) == 1 {

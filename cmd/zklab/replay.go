@@ -29,7 +29,7 @@ up to the damage.`,
   zklab replay kill.ndjson
   zklab replay last --plain
   zklab replay kill.ndjson --cast kill.cast --page timeline     then: asciinema play kill.cast`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1, "which recording? That of your last failed test is called last"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.replay(cmd.Context(), args[0], f)
 		},
@@ -50,7 +50,7 @@ func (g *global) recordCommand() *cobra.Command {
 		Short: "Play a demo and write its journal to a new file, for replay",
 		Example: `  zklab record kill.ndjson kill
   zklab replay kill.ndjson`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: takes(1, 2, "into which file?"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "queue"
 			if len(args) == 2 {

@@ -39,7 +39,7 @@ each new child and for the holder, and every 2 s the words cons and wchp.`,
 		Example: `  zklab watch /locks/job --servers zk1:2181,zk2:2181
   zklab watch /locks/job --servers zk1:2181/app --once --json
   zklab watch /locks --servers zk1:2181 --once        the locks below a folder`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1, "which lock path, of which ZooKeeper?"),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.watch(cmd.Context(), args[0], f) },
 	}
 	fl := cmd.Flags()
@@ -58,7 +58,7 @@ each new child and for the holder, and every 2 s the words cons and wchp.`,
 
 func (g *global) watch(ctx context.Context, path string, f *watchFlags) error {
 	if g.servers == "" {
-		return usagef("watch needs --servers host:port,…: which ZooKeeper to look at")
+		return usagef("watch: at which ZooKeeper? Name its servers: zklab watch %s --servers host:port,…", path)
 	}
 	if f.every < 100*time.Millisecond {
 		return usagef("--every %v: at least 100ms, to be gentle with the server", f.every)
@@ -78,7 +78,7 @@ func (g *global) watch(ctx context.Context, path string, f *watchFlags) error {
 	if o.TLS, err = f.tlsConfig(); err != nil {
 		return err
 	}
-	w, err := attach.Open(ctx, o)
+	w, err := g.attach(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -98,6 +98,21 @@ func (g *global) watch(ctx context.Context, path string, f *watchFlags) error {
 		Page: tui.PageWatch, Title: "watch " + path, Address: g.servers, Watch: &tui.Watch{Read: w.Read, Every: f.every},
 		Theme: theme.Name(g.theme), ASCII: g.plainGlyphs(), NoMotion: g.noMotion, Say: withoutRoom,
 	}))
+}
+
+// attach opens the session. Who waits for it is told so: a wrong address gives nothing
+// to look at for ten seconds.
+func (g *global) attach(ctx context.Context, o attach.Options) (*attach.Watcher, error) {
+	told := make(chan struct{})
+	say := time.AfterFunc(time.Second, func() {
+		defer close(told)
+		g.progress("zklab: no answer from %s yet; trying on", g.servers)
+	})
+	w, err := attach.Open(ctx, o)
+	if !say.Stop() {
+		<-told
+	}
+	return w, err
 }
 
 func (g *global) show(r attach.Reading, f *watchFlags) {

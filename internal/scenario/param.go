@@ -2,7 +2,8 @@ package scenario
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,16 +134,25 @@ func (v variables) unknown(name string) error {
 	return fmt.Errorf("there is no $%s; known are %s", name, v.names())
 }
 
-func (v variables) names() string {
-	var names []string
-	for name := range v {
-		names = append(names, "$"+name)
-	}
-	sort.Strings(names)
+// ParamError is returned when a parameter is set that a script does not have.
+type ParamError struct {
+	Script, Name string
+	Known        []string // which it has
+}
+
+func (e *ParamError) Error() string {
+	return fmt.Sprintf("%s has no parameter %q; it has %s", e.Script, e.Name, dollars(e.Known))
+}
+
+func (v variables) names() string { return dollars(v.sorted()) }
+
+func (v variables) sorted() []string { return slices.Sorted(maps.Keys(v)) }
+
+func dollars(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return strings.Join(names, ", ")
+	return "$" + strings.Join(names, ", $")
 }
 
 func nameLength(s string) int {

@@ -37,7 +37,7 @@ func Parse(name, text string, set map[string]string) (*Script, error) {
 	}
 	for key := range set {
 		if !slices.ContainsFunc(p.script.Params, func(q Param) bool { return q.Name == key }) {
-			return nil, fmt.Errorf("%s has no parameter %q; it has %s", name, key, p.vars.names())
+			return nil, &ParamError{Script: name, Name: key, Known: p.vars.sorted()}
 		}
 	}
 	return p.script, nil
