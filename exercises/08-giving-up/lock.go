@@ -17,7 +17,7 @@ import (
 type Mutex struct {
 	conn *zk.Conn
 	path string // the lock's path; it exists
-	node string // full path of this client's node while it is in line
+	node string // full path of this client's node while it is in line, "" otherwise
 }
 
 // New returns a Mutex on path. Nothing happens at the server yet.
@@ -26,8 +26,8 @@ func New(conn *zk.Conn, path string) *Mutex {
 }
 
 // Acquire waits until this client holds the lock, or until ctx ends. When it returns an
-// error, this client has no node in line. When ctx is why, the error is ctx.Err() or
-// wraps it.
+// error, this client has no node in line; if its node could not be taken out, the error
+// says that too. When ctx is why, the error is ctx.Err() or wraps it.
 func (m *Mutex) Acquire(ctx context.Context) error {
 	var err error
 	m.node, err = m.conn.Create(m.path+"/lock-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
@@ -35,16 +35,18 @@ func (m *Mutex) Acquire(ctx context.Context) error {
 		return err
 	}
 	// TODO: Call wait. When it fails, take your node out of the line before you
-	// return its error.
+	// return its error. That may fail as well (errors.Join).
 	return errTODO
 }
 
 // AcquireWithin is Acquire for at most so many milliseconds. It returns true when
-// this client holds the lock, and false, without an error, when the time was up: this
-// one, or a deadline that ctx had already. Whatever else ends the wait is an error.
+// this client holds the lock, and false, without an error, when the time was up (this
+// one, or a deadline that ctx had already) and its node is out of the line. Whatever else
+// ends the wait is an error, and so is a node that could not be taken out.
 func (m *Mutex) AcquireWithin(ctx context.Context, milliseconds int) (bool, error) {
 	// TODO: Give ctx a deadline (context.WithTimeout) and call Acquire. That the
-	// time was up is context.DeadlineExceeded.
+	// time was up is context.DeadlineExceeded. While the node is in line, m.node
+	// has it.
 	return false, errTODO
 }
 
@@ -56,13 +58,18 @@ func (m *Mutex) wait(ctx context.Context) error {
 	return errTODO
 }
 
-// leave takes this client's node out of the line. That it is gone already is fine.
+// leave takes this client's node out of the line. That it is gone already is fine. When
+// the delete fails, m.node stays.
 func (m *Mutex) leave() error {
-	err := m.conn.Delete(m.node, -1)
-	if errors.Is(err, zk.ErrNoNode) {
+	if m.node == "" {
 		return nil
 	}
-	return err
+	err := m.conn.Delete(m.node, -1)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	m.node = ""
+	return nil
 }
 
 // Release gives the lock back.
