@@ -206,6 +206,45 @@ func TestPolls(t *testing.T) {
 	}
 }
 
+// Who looks at several nodes one after the other does not poll, however long it takes.
+func TestAsksAgain_firstLooksDoNotCount(t *testing.T) {
+	l := New(t)
+	a := l.Client("A")
+	x, y := create(t, a, "x"), create(t, a, "y")
+	look := func(node string) {
+		t.Helper()
+		if _, _, _, err := a.Conn.GetW(node); err != nil {
+			t.Fatal(err)
+		}
+		l.Flush()
+	}
+	look(x)
+	since := time.Now()
+	look(y)
+	if a.AsksAgain(since) {
+		t.Error("it has looked at y for the first time")
+	}
+	look(x)
+	if !a.AsksAgain(since) {
+		t.Error("it has looked at x twice, and nothing has happened between")
+	}
+	since = time.Now()
+	create(t, a, "z")
+	if !a.AsksAgain(since) {
+		t.Error("it has created a node")
+	}
+}
+
+func TestSteps_sameOnesAreTold3Times(t *testing.T) {
+	same, other := Step{"A", "get x", "there"}, Step{"A", "set x", "done"}
+	for _, n := range []int{4, 5, 50} {
+		got := shortened(slices.Concat(slices.Repeat([]Step{same}, n), []Step{other, other}))
+		if want := []Step{same, same, same, {"A", "… and so on", ""}, other, other}; !slices.Equal(got, want) {
+			t.Errorf("%d times: %v", n, got)
+		}
+	}
+}
+
 // The watchdog and the call budget end a wait that has no end.
 func TestUntil_givesUp(t *testing.T) {
 	l := New(t)

@@ -323,7 +323,7 @@ func (q *Queue) MustBeSilent(names ...string) {
 		return
 	}
 	for _, c := range clients {
-		if c.Requests(start) > 0 {
+		if c.AsksAgain(start) {
 			c.Calm(func() bool { return false })
 			q.Fail(Diagnosis{CodePolling,
 				fmt.Sprintf("%s waits with a watch set and nothing has changed, yet it asks again after a while. A hundred that wait so ask a hundred times a round; the server speaks up by itself.", c.Name),

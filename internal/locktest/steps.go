@@ -59,6 +59,7 @@ func (l *Lab) Steps(since time.Time, pick Pick) []Step {
 	for _, s := range picked {
 		steps = append(steps, l.step(s))
 	}
+	steps = shortened(steps)
 	if len(steps) > maxSteps {
 		left := fmt.Sprintf("… %d more like these", len(steps)-maxSteps+1)
 		steps = append(append(steps[:maxSteps/2:maxSteps/2], Step{Text: left}), steps[len(steps)-maxSteps/2+1:]...)
@@ -67,6 +68,26 @@ func (l *Lab) Steps(since time.Time, pick Pick) []Step {
 }
 
 const maxSteps = 12
+
+// sameSteps is how often the same step is told in a row. How often it was done more than
+// that is a matter of the machine.
+const sameSteps = 3
+
+func shortened(steps []Step) []Step {
+	var out []Step
+	for i := 0; i < len(steps); {
+		n := 1
+		for i+n < len(steps) && steps[i+n] == steps[i] {
+			n++
+		}
+		out = append(out, steps[i:i+min(n, sameSteps)]...)
+		if n > sameSteps {
+			out = append(out, Step{Who: steps[i].Who, Text: "… and so on"})
+		}
+		i += n
+	}
+	return out
+}
 
 // joined puts the reply of a change where its request was: what the change
 // caused passes before the reply does.
