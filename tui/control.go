@@ -43,6 +43,9 @@ type Crowd interface {
 // Servers is a Control that can also act on the ZooKeeper servers.
 type Servers interface {
 	Control
+	// ServersOwned says whether the servers can be acted on: those that somebody
+	// else runs cannot. It never waits.
+	ServersOwned() bool
 	// Server does something to a server: kill, pause, continue, restart, isolate
 	// (cut it off from the other servers) or rejoin. which is its number, from 1
 	// in the order of the journal's servers, or "leader".

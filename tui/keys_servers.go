@@ -17,10 +17,16 @@ const serverLimit = 30 * time.Second
 
 func drawEnsemble(m *model, f view.Frame) string {
 	at := -1
-	if _, ok := m.o.Control.(Servers); ok {
+	if m.ownsServers() {
 		at = m.serverAt(len(f.State.Servers))
 	}
 	return view.Ensemble(f, at, m.w, m.h, m.theme)
+}
+
+// ownsServers says whether the keys can act on the servers.
+func (m *model) ownsServers() bool {
+	c, ok := m.o.Control.(Servers)
+	return ok && c.ServersOwned()
 }
 
 // serverAt is the chosen server of n.
@@ -58,8 +64,7 @@ func ensemble() []deed {
 			func(m *model, s journal.ServerState) bool { return has(isolated)(s) }),
 		{key: bind("K", "kill leader", "K"), help: "Kills whichever server leads with SIGKILL.",
 			now: func(m *model) (bool, string) {
-				_, ok := m.o.Control.(Servers)
-				return ok && !m.still && slices.ContainsFunc(m.live.Servers, func(s journal.ServerState) bool { return s.Mode == "leader" && awake(s) }), ""
+				return m.ownsServers() && !m.still && slices.ContainsFunc(m.live.Servers, func(s journal.ServerState) bool { return s.Mode == "leader" && awake(s) }), ""
 			},
 			do: func(m *model) tea.Cmd { return m.actOnServer("kill", "leader") }},
 		{key: bind("↑↓", "choose", "down", "tab"), help: "Chooses the next server.", now: severalServers, do: move(1)},
@@ -69,17 +74,15 @@ func ensemble() []deed {
 }
 
 func severalServers(m *model) (bool, string) {
-	_, ok := m.o.Control.(Servers)
-	return ok && len(m.live.Servers) > 1, ""
+	return m.ownsServers() && len(m.live.Servers) > 1, ""
 }
 
 // onServer makes a key that does something to the chosen server.
 func onServer(k, label, do, help string, fit func(*model, journal.ServerState) bool) deed {
 	return deed{key: bind(k, label, k), help: help,
 		now: func(m *model) (bool, string) {
-			_, ok := m.o.Control.(Servers)
 			at := m.serverAt(len(m.live.Servers))
-			if !ok || m.still || at < 0 || !fit(m, m.live.Servers[at]) {
+			if !m.ownsServers() || m.still || at < 0 || !fit(m, m.live.Servers[at]) {
 				return false, ""
 			}
 			return true, label + " " + strconv.Itoa(at+1)

@@ -343,3 +343,23 @@ func TestRun_bigMode_fewerColumnsMoreSpace(t *testing.T) {
 		s.await("SERVER SAYS")
 	})
 }
+
+// borrowed is a lab whose server somebody else runs.
+type borrowed struct{ *fixture.Lab }
+
+func (borrowed) ServersOwned() bool { return false }
+
+func TestRun_ensemble_serversOfSomebodyElse_noKeyActsOnThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lab := fixture.NewLab(time.Now, five...)
+		s := show(t, t.Context(), 80, 24, tui.Options{Page: tui.PageEnsemble, Source: tui.FromJournal(lab.Journal), Control: borrowed{lab}})
+		s.await("1 of 1 up", "join")
+		if text := s.text(); strings.Contains(text, "kill -9") || strings.Contains(text, "stop 1") {
+			t.Errorf("keys are offered that cannot work:\n%s", text)
+		}
+		s.press("q")
+		if err := s.wait(); err != nil {
+			t.Errorf("quit: %v", err)
+		}
+	})
+}

@@ -16,13 +16,17 @@ import (
 type control struct {
 	*lab.Lab
 	first func(lock string) (lab.Group, bool) // what the first one at a lock is like
+	owned bool                                // the servers are ours to act on
 }
 
 // newControl makes the first contestant of a lock like those whom the script starts
 // there.
 func newControl(h *house, s *scenario.Script) control {
-	return control{Lab: h.lab, first: s.Newcomer}
+	return control{Lab: h.lab, first: s.Newcomer, owned: h.owned()}
 }
+
+// ServersOwned is false for servers that somebody else runs.
+func (c control) ServersOwned() bool { return c.owned }
 
 // like says what a newcomer at a lock is like: as the one who came there last, or who
 // comes first.

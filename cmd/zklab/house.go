@@ -26,6 +26,9 @@ type house struct {
 	stderr   io.Writer
 }
 
+// owned says whether the servers were started here.
+func (h *house) owned() bool { return h.ensemble.Backend() != zkserver.External }
+
 // openHouse starts everything that a demo needs. The journal is written to the file
 // record as it grows, unless that is empty. The caller must close the house.
 func (g *global) openHouse(ctx context.Context, size int, record string) (_ *house, err error) {

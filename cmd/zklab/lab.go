@@ -85,7 +85,7 @@ func (g *global) sandbox(ctx context.Context, f *labFlags) (err error) {
 	if f.hold > 0 {
 		group.Rounds = -1
 	}
-	c := sandbox{control{Lab: h.lab, first: func(name string) (lab.Group, bool) { return group, name == "" }}, group}
+	c := sandbox{control{Lab: h.lab, first: func(name string) (lab.Group, bool) { return group, name == "" }, owned: h.owned()}, group}
 	if err := c.lineUp(ctx, group, f.waiters); err != nil {
 		return err
 	}
