@@ -139,16 +139,16 @@ var measures = map[string]measure{
 	}},
 	"holders": {take: func(_ *Runner, s journal.State, lock string) (int, bool, string) {
 		l, _ := s.Lock(lock)
-		return len(l.Holders), true, fmt.Sprintf("%d hold by the server", len(l.Holders))
+		return len(l.Holders), true, count(len(l.Holders), "holds", "hold") + " by the server"
 	}},
 	"believers": {take: func(_ *Runner, s journal.State, lock string) (int, bool, string) {
 		b := s.HoldersBelieved(lock)
-		return len(b), true, fmt.Sprintf("%d believe they hold %v", len(b), b)
+		return len(b), true, believing(b)
 	}},
 	"overlap": everywhere(func(r *Runner, s journal.State) (int, bool, string) {
 		n, last := r.overlaps(s)
 		if n == 0 {
-			return 0, true, "never did two believe at once that they hold"
+			return 0, true, neverTogether(s)
 		}
 		return n, true, fmt.Sprintf("%s two believed at once that they hold, last %s", count(n, "time", "times"), last)
 	}),
@@ -162,14 +162,14 @@ var measures = map[string]measure{
 		for _, c := range s.Contestants {
 			n += c.Writes
 		}
-		return n, true, fmt.Sprintf("%d writes taken", n)
+		return n, true, count(n, "write", "writes") + " taken"
 	}),
 	"refused": everywhere(func(_ *Runner, s journal.State) (int, bool, string) {
 		n := 0
 		for _, c := range s.Contestants {
 			n += c.Refused
 		}
-		return n, true, fmt.Sprintf("%d writes refused", n)
+		return n, true, count(n, "write", "writes") + " refused"
 	}),
 }
 
