@@ -124,7 +124,7 @@ func header(p pane, f Frame) {
 	left := p.put(x+3, 0, g.Here+" ", muted)
 	end := p.r.W - 1
 	if f.Address != "" && p.r.W >= 76 {
-		address := shorten(f.Address, max(p.r.W/4, 16), g.Ellipsis)
+		address := shortAddress(f.Address, max(p.r.W/4, 16), g.Ellipsis)
 		p.right(end, 0, address, muted)
 		end -= width(address) + 3
 	}
@@ -144,6 +144,16 @@ func header(p pane, f Frame) {
 	p.put(end, 0, glyph+" "+word, style)
 	p.fit(left, 0, end-left-1, f.Page, theme.Text.Style().Bold())
 	p.rule(1, "")
+}
+
+// shortAddress is the address of a server, or of several: in full, or the first one and
+// how many more there are.
+func shortAddress(address string, w int, ellipsis string) string {
+	if first, rest, several := strings.Cut(address, ","); several && width(address) > w {
+		more := fmt.Sprintf(" +%d", strings.Count(rest, ",")+1)
+		return shorten(first, w-width(more), ellipsis) + more
+	}
+	return shorten(address, w, ellipsis)
 }
 
 func clock(f Frame, g theme.Glyphs) (glyph, word string, s theme.Style) {

@@ -35,13 +35,23 @@ func Zombie(f Frame, w, h int, th theme.Theme) string {
 func zombieVerdict(p pane, f Frame) {
 	l, _ := f.State.Lock(f.Lock)
 	believe := f.State.HoldersBelieved(f.Lock)
-	text, role := fmt.Sprintf("%s to hold, the server knows %d", plural(len(believe), "believes", "believe"), len(l.Holders)), theme.Text
+	text, role := fmt.Sprintf("%s; by the server %s", believing(len(believe)), plural(len(l.Holders), "holds", "hold")), theme.Text
 	if len(believe) > max(len(l.Holders), 1) {
 		role = theme.Dead
 	}
 	path := shortPath(f.Lock, max(p.r.W/3, 12), p.th.Glyph.Ellipsis)
 	x := p.put(1, 0, path, theme.Text.Style().Bold())
 	p.fit(x+3, 0, p.r.W-x-4, text, role.Style().Bold())
+}
+
+func believing(n int) string {
+	switch n {
+	case 0:
+		return "nobody believes that it holds"
+	case 1:
+		return "1 believes that it holds"
+	}
+	return fmt.Sprintf("%d believe that they hold", n)
 }
 
 // beliefs lists the contestants of the lock and what each thinks of itself.
@@ -157,5 +167,6 @@ func resourceLine(p pane, y int, f Frame, w trace.Write) {
 	p.fit(x+2, y, 8, w.Who, theme.Text.Style().Bold())
 	x = p.put(x+11, y, fmt.Sprintf("token 0x%-5x", w.Token), theme.Text.Style())
 	x = p.put(x+1, y, glyph+" "+word, style)
-	p.fit(x+2, y, p.r.W-x-3, strings.TrimSpace(w.Text), theme.Muted.Style())
+	text := strings.Replace(w.Text, "(the resource has seen token ", "(it has seen ", 1) // "it" is the heading's
+	p.fit(x+2, y, p.r.W-x-3, strings.TrimSpace(text), theme.Muted.Style())
 }
