@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -83,6 +84,23 @@ func (s *scene) toldGone() int {
 	return n
 }
 
+// mustGoOnWaiting requires that W, which has its watch, still waits: nothing has happened.
+func (s *scene) mustGoOnWaiting() {
+	s.t.Helper()
+	err := s.call.Err()
+	if !s.call.Ended() || err != nil && !locktest.OwnError(err) && !errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
+	said := "no error, as if the node were gone"
+	if err != nil {
+		said = fmt.Sprintf("the error %q", err)
+	}
+	s.Fail(locktest.Diagnosis{Code: "OWN-DEADLINE",
+		Says: fmt.Sprintf("W had its watch, nothing has happened to the node, and after a while WaitGone returned %s. Nobody has set W a limit: it waits until the node is gone, however long that takes.", said),
+		Steps: append(s.Steps(s.start, locktest.By("W")),
+			locktest.Step{Who: "W", Text: "WaitGone returned", Effect: "door still there"})})
+}
+
 // mustNotGiveUp requires that W, which was woken, has looked again before it returned.
 func (s *scene) mustNotGiveUp() {
 	s.t.Helper()
@@ -114,6 +132,8 @@ func (s *scene) mustEnd(code, says string) {
 	if !s.call.Ended() {
 		if code == "STUCK" && len(s.w.Armed()) == 0 {
 			says = "W waits, and has no watch at the server: nothing will ever wake it."
+		} else if code == "STUCK" && s.w.Armed()[0].Node != s.node && s.w.Requests(s.start, "getData", "exists") == 0 {
+			says = "W waits for a change of something else, and has not looked whether the node is there. There is none, so WaitGone is done. Look first, then sleep."
 		}
 		s.Fail(locktest.Diagnosis{Code: code, Says: says, Steps: append(
 			s.Steps(s.start, locktest.Any(locktest.By("W"), locktest.Doing("set", "delete"))),
@@ -137,13 +157,20 @@ func TestItChangesBeforeItGoes(t *testing.T) {
 	s.Until(armed)
 	s.w.Calm(s.call.Ended)
 	s.look()
+	if s.w.Did(s.start, "delete") {
+		s.Fail(locktest.Diagnosis{Code: "DELETES-IT",
+			Says:  "W has deleted the node itself. It is H's, and while it is there H is at work, so now everybody takes H for gone. Whoever waits looks, and changes nothing.",
+			Steps: s.Steps(s.start, locktest.Both(locktest.By("W"), locktest.Doing("get", "getW", "exists", "existsW", "delete")))})
+	}
 	if s.call.Ended() {
 		s.Fail(locktest.Diagnosis{Code: "WRONG-EVENT",
 			Says:  "WaitGone has returned although the node is there and nothing has happened to it.",
 			Steps: append(s.Steps(s.start, locktest.By("W")), locktest.Step{Who: "W", Text: "WaitGone returned", Effect: "door still there"})})
 	}
 	since := time.Now()
-	if !s.Silent(s.w) {
+	silent := s.Silent(s.w)
+	s.mustGoOnWaiting()
+	if !silent {
 		s.w.Calm(s.call.Ended)
 		s.Fail(locktest.Diagnosis{Code: "POLLING",
 			Says:  "W has its watch, nothing has happened, and yet it asks again after a while. Slow polling is polling: a watch costs one request, and the server speaks up by itself.",
