@@ -31,7 +31,6 @@ type Term struct {
 	mu      sync.Mutex
 	screen  *vt.Emulator
 	mouse   bool          // the program wants clicks
-	written int           // bytes the program has drawn
 	changed chan struct{} // closed and renewed with each write
 }
 
@@ -88,7 +87,6 @@ func (m *Term) draw() {
 		if n > 0 {
 			m.mu.Lock()
 			_, _ = m.screen.Write(buf[:n])
-			m.written += n
 			close(m.changed)
 			m.changed = make(chan struct{})
 			m.mu.Unlock()
@@ -131,13 +129,6 @@ func (m *Term) Render() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.screen.Render()
-}
-
-// Written is how many bytes the program has drawn so far.
-func (m *Term) Written() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.written
 }
 
 // AltScreen says whether the program still has the full screen: a program that
