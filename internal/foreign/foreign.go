@@ -172,7 +172,7 @@ func Kazoo(t testing.TB, c Contest) *Process {
 	t.Helper()
 	// Debian's interpreter is the one that sees Debian's packages.
 	python := "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import kazoo").Run(); err != nil {
+	if err := exec.Command(python, "-c", "import kazoo.client").Run(); err != nil {
 		absent(t, "no kazoo for "+python+" (Debian: python3-kazoo)")
 	}
 	script := filepath.Join(t.TempDir(), "contestant.py")
