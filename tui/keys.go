@@ -119,6 +119,9 @@ func deedsOf(p *page, in Mode) []deed {
 			all = append(all, leaping()...)
 		}
 	}
+	if p.turns {
+		all = append(all, turning()...)
+	}
 	return append(all, common()...)
 }
 
@@ -173,7 +176,7 @@ func (m *model) helpLines() []view.HelpLine {
 		works, _ := d.now(m)
 		out = append(out, view.HelpLine{Key: helpName(d), Text: d.help, Works: works})
 	}
-	return out
+	return append(out, m.page.marks...)
 }
 
 // arrows is how the help writes the keys that move.

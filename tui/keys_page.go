@@ -71,15 +71,21 @@ func leaping() []deed {
 	}
 }
 
-// common are the keys of every page.
-func common() []deed {
+// turning are the keys of the pages between which one turns.
+func turning() []deed {
 	return []deed{
-		{key: bind("", "", "]"), help: "Shows the next page.", now: turns,
+		{key: bind("", "", "]"), help: "Shows the next page.", now: always,
 			do: func(m *model) tea.Cmd { m.turn(1); return nil }},
-		{key: bind("", "", "["), help: "Shows the page before.", now: turns,
+		{key: bind("", "", "["), help: "Shows the page before.", now: always,
 			do: func(m *model) tea.Cmd { m.turn(-1); return nil }},
 		{key: bind("", "", "l"), help: "Shows the next lock.", now: severalLocks,
 			do: func(m *model) tea.Cmd { m.nextLock(); return nil }},
+	}
+}
+
+// common are the keys of every page.
+func common() []deed {
+	return []deed{
 		{key: bind("", "", "b"), help: "Big mode for a projector, on or off: fewer things, more space.", now: always,
 			do: func(m *model) tea.Cmd { m.big = !m.big; return nil }},
 		{key: bind("", "", "m"), help: "Turns the mouse on or off; a click chooses a row.", now: always,
@@ -92,9 +98,7 @@ func common() []deed {
 
 func isStill(m *model) (bool, string) { return m.still, "" }
 
-func turns(m *model) (bool, string) { return m.page.turns, "" }
-
-func severalLocks(m *model) (bool, string) { return len(m.live.Locks) > 1 && m.page.turns, "" }
+func severalLocks(m *model) (bool, string) { return len(m.live.Locks) > 1, "" }
 
 // nextLock shows the lock after the one shown.
 func (m *model) nextLock() {

@@ -36,6 +36,7 @@ type page struct {
 	// due says when the page changes next by itself, zero for never.
 	due     func(m *model, now time.Time) time.Time
 	selects bool // one of its rows is chosen
+	marks   []view.HelpLine
 	// turns says that ] and [ lead to it from the other pages of a live run.
 	turns bool
 	// fits says whether there is something for the page to show; nil: always.
@@ -56,17 +57,17 @@ var (
 
 func init() {
 	all := []*page{
-		{name: PageQueue, title: "queue", draw: plainly(view.Queue), deeds: contestants, due: barsDue, selects: true, turns: true},
+		{name: PageQueue, title: "queue", draw: plainly(view.Queue), marks: view.QueueMarks, deeds: contestants, due: barsDue, selects: true, turns: true},
 		{name: PageTimeline, title: "kill -9 and SIGSTOP", draw: plainly(view.Timeline), deeds: contestants, due: outageDue, selects: true, turns: true},
 		{name: PageSequence, title: "frames on the wire", draw: plainly(view.Sequence), deeds: contestants, due: neverDue, selects: true, turns: true},
 		{name: PageEnsemble, title: "ensemble", draw: drawEnsemble, deeds: ensemble, due: neverDue, turns: true},
 		{name: PageZombie, title: "zombie", draw: plainly(view.Zombie), deeds: contestants, due: barsDue, selects: true, turns: true},
-		{name: PageHerd, title: "herd effect", draw: plainly(view.Herd), deeds: crowd, due: herdDue, turns: true, fits: severalQueues},
+		{name: PageHerd, title: "herd effect", draw: plainly(view.Herd), marks: view.HerdMarks, deeds: crowd, due: herdDue, turns: true, fits: severalQueues},
 		{name: PageReadWrite, title: "read/write lock", draw: plainly(view.ReadWrite), deeds: contestants, due: lanesDue, selects: true, turns: true, fits: isReadWrite},
-		{name: PageSemaphore, title: "semaphore", draw: plainly(view.Semaphore), deeds: contestants, due: barsDue, selects: true, turns: true, fits: isSemaphore},
+		{name: PageSemaphore, title: "semaphore", draw: plainly(view.Semaphore), marks: view.QueueMarks, deeds: contestants, due: barsDue, selects: true, turns: true, fits: isSemaphore},
 		{name: PageWatch, title: "watch", draw: drawWatch, deeds: watching, due: neverDue},
 		{name: PageHome, title: "home", draw: drawHome, deeds: atHome, due: neverDue},
-		{name: PageLesson, title: "lesson", draw: drawLesson, deeds: learning, due: barsDue, selects: true},
+		{name: PageLesson, title: "lesson", draw: drawLesson, marks: view.QueueMarks, deeds: learning, due: barsDue, selects: true},
 	}
 	pages = make(map[string]*page, len(all))
 	for _, p := range all {

@@ -146,7 +146,7 @@ func (t Theme) Arrows(text string) string {
 }
 
 var asciiTwins = strings.NewReplacer("←→", "<- ->", "↑↓", "up/down", "→", "->", "←", "<-", "↑", "up", "↓", "down",
-	"≥", ">=", "±", "+-", "…", "~", "·", ".", "✓", "v", "✗", "x", "▶", ">", "◆", "*", "‖", "=", "▲", "^")
+	"▌", "|", "█", "#", "▒", ":", "░", ".", "≥", ">=", "±", "+-", "…", "~", "·", ".", "✓", "v", "✗", "x", "▶", ">", "◆", "*", "‖", "=", "▲", "^")
 
 // Reset is the escape sequence that ends any style.
 const Reset = ansi.ResetStyle

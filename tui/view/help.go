@@ -12,6 +12,7 @@ import (
 type HelpLine struct {
 	Key, Text string
 	Works     bool // at this moment
+	Mark      bool // no key: a mark on the page
 }
 
 // Help draws the keys of a page in place of its body, or, when not all fit, the
@@ -56,17 +57,22 @@ func helpParts(keys []HelpLine, w, h int) [][][]HelpLine {
 	if len(all) > columns {
 		sorted := slices.Clone(keys)
 		slices.SortStableFunc(sorted, func(a, b HelpLine) int {
-			switch {
-			case a.Works == b.Works:
-				return 0
-			case a.Works:
-				return -1
-			}
-			return 1
+			return a.rank() - b.rank()
 		})
 		all = fillColumns(sorted, helpWidth(w), rows)
 	}
 	return slices.Collect(slices.Chunk(all, columns))
+}
+
+// rank is in which order lines stand: keys that work now, other keys, marks.
+func (k HelpLine) rank() int {
+	switch {
+	case k.Mark:
+		return 2
+	case k.Works:
+		return 0
+	}
+	return 1
 }
 
 // fillColumns puts keys into columns of w by h.
@@ -98,7 +104,7 @@ func helpColumn(p pane, keys []HelpLine) {
 	y := 0
 	for _, k := range keys {
 		style, text := theme.Text.Style().Bold(), theme.Text.Style()
-		if !k.Works {
+		if !k.Works && !k.Mark {
 			style, text = theme.Muted.Style(), theme.Muted.Style()
 		}
 		p.fit(2, y, helpIndent-3, p.th.Twin(k.Key), style)

@@ -65,8 +65,12 @@ func ladder(p pane, v Home, chosen int) {
 	if chosen >= len(v.Lessons) {
 		top = 0
 	}
+	each := 1
+	if 2*len(v.Lessons) <= rows && p.r.W >= 70 {
+		each = 2 // what a lesson is about stands below it
+	}
 	for i := top; i < len(v.Lessons) && i-top < rows; i++ {
-		l, y := v.Lessons[i], 1+i-top
+		l, y := v.Lessons[i], 1+(i-top)*each
 		glyph, style := g.Todo, theme.Text.Style()
 		switch {
 		case l.Status == Solved:
@@ -82,8 +86,11 @@ func ladder(p pane, v Home, chosen int) {
 		p.put(2, y, glyph, style)
 		x := p.put(4, y, l.Number+"  ", theme.Muted.Style())
 		p.fit(x, y, min(p.r.W-x-1, 34), l.Title, style)
-		if x+36 < p.r.W-12 {
-			p.fit(x+36, y, p.r.W-x-37, rungNote(l, i == v.Next), theme.Muted.Style())
+		if note := rungNote(l, i == v.Next); x+36+width(note) < p.r.W {
+			p.fit(x+36, y, p.r.W-x-37, note, theme.Muted.Style())
+		}
+		if each > 1 {
+			p.fit(x, y+1, p.r.W-x-1, firstSentences(l.Summary, p.r.W-x-1), theme.Muted.Style())
 		}
 	}
 }
@@ -91,11 +98,23 @@ func ladder(p pane, v Home, chosen int) {
 func rungNote(l Rung, next bool) string {
 	switch {
 	case l.Status == Assisted:
-		return "assisted  " + l.Summary
+		return "assisted"
 	case next:
-		return "next  " + l.Summary
+		return "next"
 	}
-	return l.Summary
+	return ""
+}
+
+// firstSentences are as many of a text's sentences as have room; one at least.
+func firstSentences(text string, w int) string {
+	for width(text) > w {
+		end := strings.LastIndex(strings.TrimSuffix(text, "."), ". ")
+		if end < 0 {
+			break
+		}
+		text = text[:end+1]
+	}
+	return text
 }
 
 func demos(p pane, v Home, chosen int) {
@@ -122,8 +141,10 @@ func demos(p pane, v Home, chosen int) {
 
 // shortTitle leaves out what a title explains, where there is no room for it.
 func shortTitle(title string, w int) string {
-	if head, _, ok := strings.Cut(title, ": "); ok && width(title) > w {
-		return head
+	for _, end := range []string{": ", ", "} {
+		if head, _, ok := strings.Cut(title, end); ok && width(title) > w {
+			title = head
+		}
 	}
 	return title
 }

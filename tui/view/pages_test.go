@@ -292,7 +292,8 @@ func reeled() view.Frame {
 func TestQueue_replayedSlowly(t *testing.T) { goldens(t, reeled(), view.Queue) }
 
 func TestHelp_queue(t *testing.T) {
-	keys := []view.HelpLine{{"k", "Kills the chosen one's process with SIGKILL.", true}, {"c", "Lets a stopped process go on.", false}, {"←→", "Steps one second back.", true}}
+	keys := append([]view.HelpLine{{Key: "k", Text: "Kills the chosen one's process with SIGKILL.", Works: true},
+		{Key: "c", Text: "Lets a stopped process go on."}, {Key: "←→", Text: "Steps one second back.", Works: true}}, view.QueueMarks...)
 	goldens(t, frame(fixture.Queue(), 42.3), func(f view.Frame, w, h int, th theme.Theme) string {
 		return view.Help(f, keys, 0, w, h, th)
 	})

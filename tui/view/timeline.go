@@ -57,13 +57,16 @@ func each[T, R any](all []T, of func(T) R) []R {
 
 // outagesOf gives the panes: that of the network only when there was such an outage.
 func outagesOf(f Frame) []shownOutage {
-	whom := ""
-	if f.Selected != "" {
-		whom = " to " + f.Selected
+	kills, stops := ": k sends kill -9", ": z sends SIGSTOP"
+	switch {
+	case f.Reel != nil:
+		kills, stops = "", "" // what was recorded stays as it is
+	case f.Selected != "":
+		kills, stops = kills+" to "+f.Selected, stops+" to "+f.Selected
 	}
 	all := []shownOutage{
-		{"kill -9: the socket dies with the process, the session does not", f.orLost("nobody was killed yet: k sends kill -9"+whom, f.Trace.Lost.Outages), newest(f, "SIGKILL")},
-		{"SIGSTOP: process and socket stay, only the heartbeats stop", f.orLost("nobody was stopped yet: z sends SIGSTOP"+whom, f.Trace.Lost.Outages), newest(f, "SIGSTOP")},
+		{"kill -9: the socket dies with the process, the session does not", f.orLost("nobody was killed yet"+kills, f.Trace.Lost.Outages), newest(f, "SIGKILL")},
+		{"SIGSTOP: process and socket stay, only the heartbeats stop", f.orLost("nobody was stopped yet"+stops, f.Trace.Lost.Outages), newest(f, "SIGSTOP")},
 	}
 	if o := newest(f, trace.Network); o != nil {
 		title := "network cut: the process lives, its connection does not"

@@ -68,3 +68,13 @@ func TestTimeline_80x24_killAndStop_oneScaleServesBoth(t *testing.T) {
 		t.Errorf("%d scales, want 1:\n%s", n, out)
 	}
 }
+
+// What was recorded stays as it is: no key makes an outage in a replay.
+func TestTimeline_replay_invitesToNothing(t *testing.T) {
+	f := timeline(1)
+	f.Reel = &view.Reel{}
+	out := ansi.Strip(view.Timeline(f, 80, 24, looks["mono"]))
+	if !strings.Contains(out, "nobody was killed yet") || strings.Contains(out, "sends") {
+		t.Errorf("a key is offered that does nothing:\n%s", out)
+	}
+}
