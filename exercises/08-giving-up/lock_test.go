@@ -122,17 +122,68 @@ func TestGivesUpWhileItWaits(t *testing.T) {
 	mustLeaveNothing(q, b, "its context ended")
 	mustHaveLeft(q, b, start, call)
 	b.Heal()
-	if !errors.Is(b.Err(), context.Canceled) {
-		q.Fail(locktest.Diagnosis{Code: "WRONG-ERROR",
-			Says: fmt.Sprintf("B gave up because its context ended, but Acquire says %q. The caller must find ctx.Err() in the error.", b.Err())})
+	if b.Closed(start) {
+		q.Fail(locktest.Diagnosis{Code: "CLOSES-CONNECTION",
+			Says:  "B gave up and closed its connection. Its node is gone, because the session has ended; but the connection is not the lock's to close. With it go B's other locks and watches, and B can acquire no lock again.",
+			Steps: q.Steps(start, locktest.Both(locktest.By("B"), locktest.Doing("create", "getW", "existsW", "delete", "close")))})
 	}
+	mustSayWhy(q, b)
 	q.Join("C")
+	released := time.Now()
 	q.Release("A")
 	q.MustHold("C")
+	mustNotWaitOn(q, b, released)
 	q.Join("B") // once more, with the same lock
 	q.Release("C")
 	q.MustHold("B")
 	q.Release("B")
+	q.Done()
+}
+
+// mustSayWhy requires that a member that gave up says that its context has ended.
+func mustSayWhy(q *locktest.Queue, m *locktest.Member) {
+	if !errors.Is(m.Err(), context.Canceled) {
+		q.Fail(locktest.Diagnosis{Code: "WRONG-ERROR",
+			Says: fmt.Sprintf("%s gave up because its context ended, but Acquire says %q. The caller must find ctx.Err() in the error.", m.Name, m.Err())})
+	}
+}
+
+// mustNotWaitOn requires that a member that gave up asks nothing when the node that it
+// watched goes. A release wakes its session: that watch it cannot take back.
+func mustNotWaitOn(q *locktest.Queue, m *locktest.Member, since time.Time) {
+	m.Calm(func() bool { return false })
+	q.Flush()
+	if m.Requests(since) == 0 {
+		return
+	}
+	q.Fail(locktest.Diagnosis{Code: "WAITS-ON",
+		Says: fmt.Sprintf("%s's Acquire has returned an error, and yet %s looks again when A releases: a goroutine of that Acquire still waits for a lock that nobody wants any more. When %s comes again with the same lock, both work with one m.node.", m.Name, m.Name, m.Name),
+		Steps: append([]locktest.Step{{Who: m.Name, Text: "Acquire returned an error"}},
+			q.Steps(since, locktest.Any(locktest.Both(locktest.By("A"), locktest.Doing("delete")), locktest.Both(locktest.By(m.Name), locktest.Doing("woken", "children", "getW", "existsW"))))...)})
+}
+
+// A client's context has ended before it asks. That is no lock either.
+func TestGivesUpBeforeItAsks(t *testing.T) {
+	q := locktest.NewQueue(t, newLock)
+	q.Join("A")
+	b := q.Member("B")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	start := time.Now()
+	q.Start(b, func(context.Context) error { return b.Lock.Acquire(ctx) })
+	q.Until(b.Ended)
+	switch {
+	case !b.Ended():
+		q.Fail(locktest.Diagnosis{Code: "IGNORES-CONTEXT",
+			Says: "B's context had ended before B called Acquire, and B waits.",
+			Steps: append([]locktest.Step{{Who: "B", Text: "context ended"}}, append(q.Steps(start, locktest.By("B")),
+				locktest.Step{Who: "B", Text: "still waiting"})...)})
+	case b.Err() == nil:
+		pretendsToHold(q, b, "B's context", "Acquire")
+	}
+	mustLeaveNothing(q, b, "its context had ended before")
+	mustSayWhy(q, b)
+	q.Release("A")
 	q.Done()
 }
 

@@ -14,12 +14,16 @@ import (
 	"zklab/internal/wiretap"
 )
 
-// within is AcquireWithin as a call of Acquire; false without an error is errNotGot.
+// within is AcquireWithin as a call of Acquire; false without an error is errNotGot, and
+// true with one is errBoth.
 func within(m *locktest.Member, milliseconds int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		got, err := m.Lock.(*Mutex).AcquireWithin(ctx, milliseconds)
 		if err == nil && !got {
 			err = errNotGot
+		}
+		if err != nil && got {
+			err = fmt.Errorf("%w %w", errBoth, err)
 		}
 		return err
 	}
@@ -44,6 +48,11 @@ func TestWaitsForSoLong(t *testing.T) {
 		q.Fail(locktest.TODO("AcquireWithin"))
 	}
 	mustLeaveNothing(q, b, "its time was up")
+	if took < asked*time.Millisecond*9/10 && errors.Is(b.Err(), context.Canceled) {
+		q.Fail(locktest.Diagnosis{Code: "CANCELS-AT-ONCE",
+			Says:  fmt.Sprintf("300 milliseconds were asked for, and B gave up at once: %q. Nobody but AcquireWithin itself has cancelled that context, before Acquire had a chance to wait.", b.Err()),
+			Steps: q.Steps(start, locktest.Both(locktest.By("B"), locktest.Doing("create", "getW", "existsW", "delete")))})
+	}
 	if !errors.Is(b.Err(), errNotGot) {
 		q.Fail(locktest.Diagnosis{Code: "TIMEOUT-IS-ERROR",
 			Says:  fmt.Sprintf("B's time was up, which is no failure, but AcquireWithin returned the error %q.", b.Err()),
@@ -151,6 +160,11 @@ func TestTheCallerGivesUpSooner(t *testing.T) {
 			Steps: steps(locktest.Step{Who: "B", Text: "AcquireWithin returned false, nil"})})
 	}
 	mustLeaveNothing(q, b, "the caller's context ended")
+	if errors.Is(b.Err(), errBoth) {
+		q.Fail(locktest.Diagnosis{Code: "TIMEOUT-IS-SUCCESS",
+			Says:  "The context of B's caller ended, and AcquireWithin returned true and an error. True says that B holds the lock, and A holds it: whoever looks at the first result only goes in.",
+			Steps: steps(locktest.Step{Who: "B", Text: "AcquireWithin returned true", Effect: path.Base(q.Member("A").Node()) + " (A) still there"})})
+	}
 	q.Release("A")
 	q.Done()
 }
@@ -193,7 +207,10 @@ func TestCannotLeave(t *testing.T) {
 	}
 }
 
-var errNotGot = errors.New("AcquireWithin returned false, nil")
+var (
+	errNotGot = errors.New("AcquireWithin returned false, nil")
+	errBoth   = errors.New("AcquireWithin returned true, and the error")
+)
 
 func wrongUnit(q *locktest.Queue, says string, steps ...string) locktest.Diagnosis {
 	return locktest.Diagnosis{Code: "WRONG-UNIT",
