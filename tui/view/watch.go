@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,7 +149,7 @@ var watchColumns = []struct {
 	w     int
 	cell  func(r attach.Reading, p attach.Place) string
 }{
-	{"WAITS FOR", 18, func(_ attach.Reading, p attach.Place) string { return awaits(p) }},
+	{"WAITS FOR", 18, func(r attach.Reading, p attach.Place) string { return awaits(r, p) }},
 	{"IN LINE", 7, func(r attach.Reading, p attach.Place) string {
 		if p.Denied {
 			return "-"
@@ -245,17 +246,21 @@ func contenders(p pane, v Watched) {
 }
 
 // awaits says whom a contender waits for: what the server lists as watched, or
-// what the rule says, marked as inferred.
-func awaits(p attach.Place) string {
+// what the rule says, marked as inferred. The list is read more seldom than the line:
+// a holder's watch of one that has gone has fired.
+func awaits(r attach.Reading, p attach.Place) string {
+	there := func(node string) bool {
+		return slices.ContainsFunc(r.Places, func(o attach.Place) bool { return o.Node == node })
+	}
 	switch {
+	case p.Holds && !slices.ContainsFunc(p.Watches, there):
+		return "-"
 	case p.Observed && len(p.Watches) > 0:
 		short := make([]string, len(p.Watches))
 		for i, w := range p.Watches {
 			short[i] = seqOf(w)
 		}
 		return "▲ " + strings.Join(short, ", ")
-	case p.Holds:
-		return "-"
 	case p.WaitsFor == "":
 		return "a free lease"
 	case p.Observed:
