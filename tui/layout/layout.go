@@ -64,7 +64,7 @@ func Around(w, h int, steps int) Frame {
 func stepRows(h int) int {
 	switch {
 	case h < 20:
-		return 4
+		return 6
 	case h < 36:
 		return 8
 	default:

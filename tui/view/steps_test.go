@@ -44,3 +44,15 @@ func TestSteps_textLongerThanItsRoom_saysThatItIsCut(t *testing.T) {
 		t.Errorf("no sign that the text goes on:\n%s", out)
 	}
 }
+
+// On a low screen the choices of a question do not push the question away.
+func TestSteps_60x16_theQuestionStandsAboveItsChoices(t *testing.T) {
+	f := frame(fixture.Queue(), 42.3)
+	f.Steps = &view.Steps{At: 1, Of: 4, Text: "next: kill", Question: "When does the next one hold?", Choices: []string{"at once", "later", "never"}}
+	out := ansi.Strip(view.Queue(f, 60, 16, looks["mono"]))
+	for _, want := range []string{"When does the next one hold?", "1 at once", "3 never"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
