@@ -122,6 +122,7 @@ func (c *Client) Kill() {
 	c.dead = true
 	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, Op: "SIGKILL"})
 	c.Expire()
+	c.buried()
 }
 
 // Unplug is kill -9 without the end of the session: the connection is gone and
@@ -132,6 +133,18 @@ func (c *Client) Unplug() {
 	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, Op: "SIGKILL"})
 	c.relay.Refuse(true)
 	c.relay.Cut()
+	c.buried()
+}
+
+// graves are the connections of the dead that are being closed.
+var graves sync.WaitGroup
+
+// buried closes the connection of one who is dead. Without a server that takes
+// go-zookeeper a second, which the binary's end waits for and not the test's.
+func (c *Client) buried() {
+	if c.Conn != nil {
+		graves.Go(c.Conn.Close)
+	}
 }
 
 // Cut breaks the connection. The client may come back at once.
@@ -201,7 +214,7 @@ func (c *Client) close() {
 		if c.dead {
 			c.relay.Refuse(true)
 		}
-		if c.Conn != nil {
+		if c.Conn != nil && !c.dead {
 			c.Conn.Close()
 		}
 		c.cancel()

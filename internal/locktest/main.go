@@ -72,6 +72,7 @@ func run(m *testing.M) int {
 		back, err = begin()
 	}
 	code := m.Run()
+	graves.Wait()
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.ensemble != nil {
