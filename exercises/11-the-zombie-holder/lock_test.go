@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/locktest"
+	"zklab/internal/wiretap"
 	"zklab/minimutex"
 )
 
@@ -99,7 +101,7 @@ func (k *tokens) larger(token int64, stat *zk.Stat, code, says string) {
 	switch {
 	case token > k.last:
 	case token == 0 && k.last == 0 && stat.Version == 0:
-		k.fail("VERSION-IS-TOKEN", "The token is 0 for everybody: a node's Version counts the changes of its data, and begins at 0 for each new node. "+
+		k.fail("VERSION-IS-TOKEN", "The token is 0 for everybody: what a node counts for itself, as its Version counts the changes of its data, begins at 0 for each new node. "+
 			"A token must tell a later holder from an earlier one.")
 	default:
 		k.fail(code, says)
@@ -132,8 +134,8 @@ func TestTokensGrow(t *testing.T) {
 	k.Release("A")
 	k.newParent()
 	k.Join("B", "A")
-	token = grant("B", "SEQUENCE-IS-TOKEN", notLarger+" The number in a node's name belongs to its parent: "+
-		"when that is deleted and made again, as happens to a container when the line is empty, it begins at 0.")
+	token = grant("B", "SEQUENCE-IS-TOKEN", notLarger+" What the parent counts, the number in a node's name or the changes of the list, "+
+		"begins at 0 when the parent is deleted and made again, as happens to a container when the line is empty.")
 	if _, err := k.Observer().Set(k.Member("B").Node(), []byte("hello"), -1); err != nil {
 		t.Fatal(err)
 	}
@@ -153,6 +155,26 @@ func TestTokensGrow(t *testing.T) {
 		k.fail("TOKEN-OF-NOTHING", "A's node is gone, and Token gives a token and no error. Whoever has lost his node holds nothing, and must learn of it here, before he writes.")
 	}
 	k.Done()
+}
+
+// A holder's connection breaks when it asks for its token. That says nothing about its node.
+func TestTokenCannotBeAsked(t *testing.T) {
+	k := &tokens{Queue: newQueue(t), t: t}
+	k.Join("A")
+	k.MustHold("A")
+	m := k.Member("A")
+	m.FailWrite(wiretap.Match{PathPrefix: m.Node()})
+	var token int64
+	err := k.Safely("Token", func() (err error) { token, err = Token(m.Conn, m.Node()); return err })
+	k.step("A", "holds by "+path.Base(m.Node())+", asks for its token", "connection cut before the question was sent")
+	switch {
+	case err == nil && token == 0:
+		k.step("A", "Token returned", "0, no error")
+		k.fail("TOKEN-OF-NOTHING", "A's connection broke when Token asked for the node, and Token gives 0 and no error. A writes with it, and is refused by every resource that has seen a holder, although A has the lock.")
+	case errors.Is(err, zk.ErrNoNode):
+		k.step("A", "Token returned", fmt.Sprintf("%q", err))
+		k.fail("ERROR-IS-GONE", "A's connection broke before the question reached the server, and Token says that there is no node. It is there, and A holds the lock. No answer is not the answer no.")
+	}
 }
 
 // newParent deletes the empty lock and makes it again.

@@ -37,7 +37,8 @@ type ledger struct {
 	a, b  *Ledger
 	rows  *sql.DB
 	file  string
-	gap   func(sqltap.Statement) // called before each statement of A's
+	gap   func(sqltap.Statement)       // called before each statement of A's
+	fault func(sqltap.Statement) error // of the database, in A's statements; nil: none
 	steps []locktest.Step
 }
 
@@ -57,6 +58,9 @@ func newLedger(t *testing.T, q *locktest.Queue) *ledger {
 	l.a = open(func(s sqltap.Statement) error {
 		if l.gap != nil {
 			l.gap(s)
+		}
+		if l.fault != nil {
+			return l.fault(s)
 		}
 		return nil
 	})

@@ -110,4 +110,14 @@ func TestDatabaseFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	l.fault = func(s sqltap.Statement) error {
+		if s.SQL == "COMMIT" {
+			return errors.New("disk full")
+		}
+		return nil
+	}
+	l.step("database", "takes all statements, and cannot commit", "")
+	if booked, err := l.book("A", l.a, 7, "pears"); !booked && err == nil {
+		l.fail("IGNORES-ERROR", "The database took every statement, and then could not commit them. Nothing is booked, and Book says that all is well. Commit can fail as any other statement can, and only when it has not is anything booked.")
+	}
 }
