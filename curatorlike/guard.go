@@ -18,6 +18,10 @@ import (
 //
 // It returns ErrNotHeld when the node is gone, and nothing was done then. A
 // lost connection returns ErrUnknownOutcome.
+//
+// The node of an UnfairLock has no name of its own. Guard looks first whether it is
+// still the hold's; one that somebody deletes by hand after that look, and another
+// holder creates anew, it takes for its own.
 func (h *Hold) Guard(ctx context.Context, ops ...any) ([]zk.MultiResponse, error) {
 	if ctx == nil {
 		return nil, errNil
@@ -45,10 +49,17 @@ func (h *Hold) Guard(ctx context.Context, ops ...any) ([]zk.MultiResponse, error
 		}
 		all = append(all, moved)
 	}
-	res, err := call(ctx, g.s, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(all...) })
+	res, err := call(ctx, g.s, func(c *zk.Conn) ([]zk.MultiResponse, error) {
+		if err := g.nodes[0].isOwn(c); err != nil {
+			return nil, err
+		}
+		return c.Multi(all...)
+	})
 	switch {
 	case err == nil:
 		return res[len(g.nodes):], nil
+	case errors.Is(err, ErrNotHeld):
+		return nil, fmt.Errorf("guard by %s: %w", g.path, err)
 	case interrupted(ctx, g.s):
 		return nil, fmt.Errorf("guard by %s: %w: %w", g.path, ErrUnknownOutcome, err)
 	case !answered(err) && !strange(err):
@@ -60,6 +71,18 @@ func (h *Hold) Guard(ctx context.Context, ops ...any) ([]zk.MultiResponse, error
 		}
 	}
 	return nil, fmt.Errorf("guard by %s: %w", g.path, err)
+}
+
+// isOwn says, of a node whose name anybody may use, whether it is still this one.
+func (n *node) isOwn(c *zk.Conn) error {
+	if n.exact == "" {
+		return nil
+	}
+	found, err := n.search(c)
+	if err == nil && found == "" {
+		return ErrNotHeld
+	}
+	return err
 }
 
 // sizeOf is about what the operations need in a request.

@@ -1,7 +1,6 @@
 package curatorlike
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,8 +209,8 @@ func (n *node) search(c *zk.Conn) (string, error) {
 	}
 	if n.exact != "" {
 		ok, stat, err := c.Exists(n.exact)
-		if err != nil || !ok || stat.EphemeralOwner != n.s.id {
-			return "", err
+		if err != nil || !ok || stat.EphemeralOwner != n.s.id || n.token != 0 && stat.Czxid != n.token {
+			return "", err // not there, or another hold's under the same name
 		}
 		return n.exact, nil
 	}
@@ -251,10 +250,11 @@ func (n *node) launchDelete() *future[struct{}] {
 // deleteAt deletes the node. One whose name anybody may use is deleted only
 // after a look whether it is still the own one.
 func (n *node) deleteAt(c *zk.Conn, path string) error {
-	if n.exact != "" {
-		if found, err := n.search(c); err != nil || found == "" {
-			return cmp.Or(err, zk.ErrNoNode)
-		}
+	switch err := n.isOwn(c); {
+	case errors.Is(err, ErrNotHeld):
+		return zk.ErrNoNode
+	case err != nil:
+		return err
 	}
 	return c.Delete(path, -1)
 }
