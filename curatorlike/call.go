@@ -1,6 +1,7 @@
 package curatorlike
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -38,6 +39,9 @@ func (f *future[T]) wait(ctx context.Context, s *session) (T, error) {
 	var none T
 	select {
 	case <-f.done:
+		if why := cmp.Or(s.overErr(), ctxErr(ctx)); why != nil && !answered(f.err) && !strange(f.err) {
+			return none, why // both at once: the connection's error would not say it
+		}
 		return f.val, f.err
 	case <-s.ended:
 		return none, s.overErr()
@@ -71,11 +75,27 @@ func answered(err error) bool {
 // strange says whether err is a server's answer for which go-zookeeper has no
 // name, for example an exceeded quota. What it means for the request is not known.
 func strange(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "unknown error: ")
+	for ; err != nil; err = errors.Unwrap(err) {
+		if strings.HasPrefix(err.Error(), "unknown error: ") {
+			return true
+		}
+	}
+	return false
 }
 
 // interrupted says whether err came from the caller's context or the end of
 // the session, not from the servers.
 func interrupted(ctx context.Context, s *session) bool {
 	return ctx.Err() != nil || s.overErr() != nil
+}
+
+// repeat says whether a read that failed with err may be repeated: it returns nil
+// after a short pause if so, and otherwise why not. A node that came and went while it
+// was looked for is looked for again.
+func (s *session) repeat(ctx context.Context, err error) error {
+	if err != nil && (answered(err) && !errors.Is(err, zk.ErrNoNode) || strange(err) || interrupted(ctx, s)) {
+		return err
+	}
+	s.pauseWithin(ctx, shortly)
+	return cmp.Or(s.overErr(), ctxErr(ctx))
 }

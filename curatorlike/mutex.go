@@ -2,7 +2,6 @@ package curatorlike
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -149,7 +148,7 @@ func (m *Mutex) contend(ctx context.Context, ln *lane, owner Owner, once bool) (
 		return false
 	})
 	if err != nil {
-		n.drop(ctx, err)
+		n.drop(ctx)
 		return nil, w, err
 	}
 	return newHold(g), w, nil
@@ -167,12 +166,10 @@ func (m *Mutex) bind(g *grant, ln *lane) {
 
 // drop gives up a node after a failed wait: at once when the server can be
 // asked within ctx, otherwise in the background.
-func (n *node) drop(ctx context.Context, why error) {
-	switch {
-	case errors.Is(why, ErrNodeDeleted):
-	case interrupted(ctx, n.s):
+func (n *node) drop(ctx context.Context) {
+	if interrupted(ctx, n.s) {
 		n.s.c.cleaner.take(n)
-	default:
+	} else {
 		_, _ = n.remove(ctx)
 	}
 	n.s.forgetWatch(n.path)

@@ -134,7 +134,7 @@ func (l *side) contend(ctx context.Context, owner Owner, once bool) (*Hold, *wai
 		return false
 	})
 	if err != nil {
-		n.drop(ctx, err)
+		n.drop(ctx)
 		return nil, w, err
 	}
 	l.m.remember(g, l.kind)
@@ -147,7 +147,7 @@ func (m *RWMutex) readBelow(ctx context.Context, writer *grant) (*Hold, error) {
 	if err := writer.again(); err != nil { // keeps the writer meanwhile
 		return nil, fmt.Errorf("the write hold of %q is over: %w", writer.owner, err)
 	}
-	defer writer.release(context.WithoutCancel(ctx))
+	defer writer.release(ctx)
 	top := writer.nodes[0]
 	n, _, err := createNode(ctx, writer.s, plan{dir: top.dir, kind: readName, fixed: digits(top.me), data: m.opts.data})
 	if err != nil {
@@ -156,7 +156,7 @@ func (m *RWMutex) readBelow(ctx context.Context, writer *grant) (*Hold, error) {
 	g := newGrant(ctx, m.c, m.path, m.opts, writer.owner, n)
 	g.token, g.rw = writer.token, m
 	if !writer.s.admit(g) {
-		n.drop(ctx, ErrSuspended)
+		n.drop(ctx)
 		return nil, ErrSuspended
 	}
 	m.remember(g, readName)

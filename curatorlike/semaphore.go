@@ -1,9 +1,7 @@
 package curatorlike
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -28,14 +26,6 @@ type Semaphore struct {
 	mu      sync.Mutex
 	max     int
 	changed chan struct{}
-}
-
-// SharedMax takes a Semaphore's maximum from the data of a node, in the format
-// of Curator's SharedCount, four bytes with the highest first. A change of the
-// node wakes waiters. While the node is missing or has another length the
-// semaphore's own maximum counts.
-func SharedMax(path string) LockOption {
-	return func(o *lockOptions) { o.shared = path }
 }
 
 // NewSemaphore returns a semaphore of max leases on the path.
@@ -146,7 +136,7 @@ func (m *Semaphore) enter(ctx context.Context, n int, once bool) (*Hold, *effort
 	if e == nil {
 		e = &effort{}
 	}
-	h, err := m.take(ctx, turn.g.s, owner, n, once, e)
+	h, err := m.take(ctx, turn.g.nodes[0], owner, n, once, e)
 	if err != nil {
 		_ = turn.Release(inner) // what is pending is the cleaner's
 		return nil, e, err
@@ -162,8 +152,8 @@ func (m *Semaphore) enter(ctx context.Context, n int, once bool) (*Hold, *effort
 }
 
 // take creates the leases and waits until there are not too many.
-func (m *Semaphore) take(ctx context.Context, s *session, owner Owner, n int, once bool, e *effort) (*Hold, error) {
-	dir := m.c.full(m.path) + "/leases"
+func (m *Semaphore) take(ctx context.Context, turn *node, owner Owner, n int, once bool, e *effort) (*Hold, error) {
+	s, dir := turn.s, m.c.full(m.path)+"/leases"
 	if err := m.awaitRoom(ctx, s, n, once); err != nil {
 		return nil, err
 	}
@@ -172,7 +162,7 @@ func (m *Semaphore) take(ctx context.Context, s *session, owner Owner, n int, on
 		return nil, err
 	}
 	for {
-		err = m.settle(ctx, s, dir, leases, once, e)
+		err = m.settle(ctx, turn, dir, leases, once, e)
 		if err != nil {
 			break
 		}
@@ -187,7 +177,7 @@ func (m *Semaphore) take(ctx context.Context, s *session, owner Owner, n int, on
 		}
 	}
 	for _, l := range leases {
-		l.drop(ctx, err)
+		l.drop(ctx)
 	}
 	return nil, err
 }
@@ -216,69 +206,49 @@ func (m *Semaphore) create(ctx context.Context, s *session, dir string, n int) (
 	wg.Wait()
 	if failed != nil {
 		for _, l := range leases {
-			l.drop(ctx, failed)
+			l.drop(ctx)
 		}
 		return nil, failed
 	}
 	return leases, nil
 }
 
-// awaitRoom waits until the shared maximum allows n leases at all, before they
-// are created.
-func (m *Semaphore) awaitRoom(ctx context.Context, s *session, n int, once bool) error {
-	for m.opts.shared != "" {
-		if _, err := s.awaitLink(ctx); err != nil {
-			return err
-		}
-		_, _, turn := s.ready()
-		max, changed, shared, err := m.currentMax(ctx, s)
-		switch {
-		case err != nil:
-			return err
-		case n <= max:
-			return nil
-		case once:
-			return ErrBusy
-		}
-		select {
-		case e, ok := <-shared.fires():
-			shared.set.note(e, ok)
-		case <-changed:
-		case <-turn:
-		case <-s.ended:
-			return s.overErr()
-		case <-ctx.Done():
-			return ctxErr(ctx)
-		}
-	}
-	return nil
-}
-
-// settle waits until the leases that are out fit into the maximum.
-func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases []*node, once bool, cost *effort) error {
+// settle waits until the leases that are out fit into the maximum. Only the node whose
+// turn it is may wait: two that did would each wait for the leases of the other.
+func (m *Semaphore) settle(ctx context.Context, turn *node, dir string, leases []*node, once bool, cost *effort) error {
+	s := turn.s
 	for {
 		if _, err := s.awaitLink(ctx); err != nil {
 			return err
 		}
-		_, epoch, turn := s.ready()
-		max, changed, shared, err := m.currentMax(ctx, s)
+		_, epoch, relinked := s.ready()
+		max, err := m.currentMax(ctx, s)
 		if err != nil {
-			return err
+			if err := s.repeat(ctx, err); err != nil {
+				return err
+			}
+			continue
 		}
 		kids, err := s.watchChildren(dir).wait(ctx, s)
 		cost.lists++
 		switch {
 		case err == nil && !holdAll(kids.names, leases) || errors.Is(err, zk.ErrNoNode):
 			return leases[0].whyGone(ctx)
-		case err == nil && countLeases(kids.names) <= max:
+		case err == nil && countLeases(kids.names) <= max.n:
 			return nil
 		case err == nil && once:
 			return ErrBusy
-		case answered(err) && err != nil || interrupted(ctx, s):
-			return err
-		case err != nil || kids.watch.epoch != epoch:
-			if !s.pauseWithin(ctx, shortly) {
-				return cmp.Or(s.overErr(), ctxErr(ctx))
+		}
+		var place *nodeWatch
+		if err == nil {
+			place, err = s.watch(turn.path).wait(ctx, s)
+		}
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return turn.whyGone(ctx)
+		case err != nil || kids.watch.epoch != epoch || place.epoch != epoch:
+			if err := s.repeat(ctx, err); err != nil {
+				return err
 			}
 			continue
 		}
@@ -286,39 +256,20 @@ func (m *Semaphore) settle(ctx context.Context, s *session, dir string, leases [
 		case e, ok := <-kids.watch.ch:
 			kids.watch.note(e, ok)
 			cost.wakeUps++
-		case e, ok := <-shared.fires():
-			shared.set.note(e, ok)
+		case e, ok := <-place.ch:
+			place.note(e, ok)
 			cost.wakeUps++
-		case <-changed:
-		case <-turn:
+		case e, ok := <-max.shared.fires():
+			max.shared.set.note(e, ok)
+			cost.wakeUps++
+		case <-max.changed:
+		case <-relinked:
 		case <-s.ended:
 			return s.overErr()
 		case <-ctx.Done():
 			return ctxErr(ctx)
 		}
 	}
-}
-
-// currentMax returns the maximum and what tells of its change.
-func (m *Semaphore) currentMax(ctx context.Context, s *session) (int, <-chan struct{}, slot, error) {
-	max, changed := m.limit()
-	if m.opts.shared == "" {
-		return max, changed, slot{}, nil
-	}
-	path := m.c.full(m.opts.shared)
-	w, err := s.watch(path).wait(ctx, s)
-	if errors.Is(err, zk.ErrNoNode) {
-		w, err = s.watchMissing(path).wait(ctx, s)
-	}
-	switch {
-	case interrupted(ctx, s):
-		return 0, nil, slot{}, err
-	case err != nil:
-		return max, changed, slot{}, nil // the connection is gone and the caller sees it
-	case len(w.data) == 4:
-		max = int(int32(binary.BigEndian.Uint32(w.data)))
-	}
-	return max, changed, slot{set: w}, nil
 }
 
 func countLeases(names []string) int {

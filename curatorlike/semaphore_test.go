@@ -184,3 +184,58 @@ func TestSemaphoreMutex(t *testing.T) {
 	}
 	awaitEmpty(t, z, path+"/leases")
 }
+
+// TestSemaphore_queueNodeDeletedByHand_nobodyWaitsForEver: who has lost its turn may
+// not keep its lease: the next one would wait for that, and it for the next one's.
+func TestSemaphore_queueNodeDeletedByHand_nobodyWaitsForEver(t *testing.T) {
+	noLeak(t)
+	z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+	out := must[*Hold](t)(semOn(t, open(t), path, 1).Acquire(ctx))
+	awaitEmpty(t, z, path+"/locks")
+	failed, first := make(chan error), semOn(t, open(t), path, 1)
+	go func() {
+		_, err := first.Acquire(ctx)
+		failed <- err
+	}()
+	awaitCount(t, z, path+"/leases", 2)
+	turn := awaitChildren(t, z, path+"/locks", func(n []string) bool { return len(n) == 1 })
+	if err := z.Delete(fullPath(t, path)+"/locks/"+turn[0], -1); err != nil {
+		t.Fatal(err)
+	}
+	next := acquireLater(t, ctx, semOn(t, open(t), path, 1))
+	if err := receive(t, failed); !errors.Is(err, ErrNodeDeleted) {
+		t.Error(err)
+	}
+	awaitCount(t, z, path+"/leases", 2)
+	_ = out.Release(ctx)
+	_ = receive(t, next).Release(ctx)
+	awaitEmpty(t, z, path+"/leases")
+}
+
+// TestSemaphore_bug40_oneOfItsLeasesDeletedByHand: the acquire fails, and the other
+// lease does not stay.
+func TestSemaphore_bug40_oneOfItsLeasesDeletedByHand(t *testing.T) {
+	noLeak(t)
+	z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+	out := must[*Hold](t)(semOn(t, open(t), path, 2).Acquire(ctx))
+	own := out.Path()
+	failed, s := make(chan error), semOn(t, open(t), path, 2)
+	go func() {
+		_, err := s.AcquireN(ctx, 2)
+		failed <- err
+	}()
+	for _, name := range awaitChildren(t, z, path+"/leases", func(n []string) bool { return len(n) == 3 }) {
+		if path+"/leases/"+name != own {
+			if err := z.Delete(fullPath(t, path)+"/leases/"+name, -1); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	if err := receive(t, failed); !errors.Is(err, ErrNodeDeleted) {
+		t.Error(err)
+	}
+	awaitCount(t, z, path+"/leases", 1)
+	_ = out.Release(ctx)
+	awaitEmpty(t, z, path+"/leases")
+}

@@ -88,13 +88,13 @@ func (m *RWMutex) writeAbove(ctx context.Context, reader *grant) (*Hold, error) 
 		err = ErrUpgradeConflict
 	}
 	if err != nil {
-		n.drop(ctx, err)
+		n.drop(ctx)
 		return nil, err
 	}
 	g := newGrant(ctx, m.c, m.path, m.opts, reader.owner, n)
 	g.token, g.rw, g.under = reader.token, m, reader
 	if !reader.s.admit(g) {
-		n.drop(ctx, ErrSuspended)
+		n.drop(ctx)
 		return nil, ErrSuspended
 	}
 	m.remember(g, writeName)
