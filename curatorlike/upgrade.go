@@ -3,6 +3,7 @@ package curatorlike
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -31,7 +32,7 @@ func (h *Hold) Downgrade(ctx context.Context) (*Hold, error) {
 }
 
 // TryUpgrade adds a write hold to a read hold, in its place and with its
-// token, if its owner is the only one that holds. Otherwise it returns
+// token, if nobody else reads or waits to read. Otherwise it returns
 // ErrUpgradeConflict at once and changes nothing: it never waits for other
 // readers, because two that did would wait for each other for ever. Waiting
 // writers are overtaken, since the read hold stands before them already.
@@ -84,7 +85,7 @@ func (m *RWMutex) writeAbove(ctx context.Context, reader *grant) (*Hold, error) 
 		names, _, err := c.Children(low.dir)
 		return names, err
 	})
-	if err == nil && othersRead(names, low.me.name, n.me.name) {
+	if err == nil && othersRead(names, low.me.name) {
 		err = ErrUpgradeConflict
 	}
 	if err != nil {
@@ -99,30 +100,21 @@ func (m *RWMutex) writeAbove(ctx context.Context, reader *grant) (*Hold, error) 
 	}
 	m.remember(g, writeName)
 	// Whoever waits for the reader only does not know the writer: both must last.
-	context.AfterFunc(reader.ctx, func() { g.end(context.Cause(reader.ctx)) })
+	stop := context.AfterFunc(reader.ctx, func() { g.end(context.Cause(reader.ctx)) })
+	forget := g.forget
+	g.forget = func() { // a reader may be upgraded many times
+		stop()
+		forget()
+	}
 	return newHold(g), nil
 }
 
-// othersRead says whether a reader besides own may hold: one with no writer,
-// other than the new one, before it.
-func othersRead(names []string, own, new string) bool {
-	var all []contender
-	for _, name := range names {
-		if c, ok := parseContender(name, readName, writeName); ok && name != own && name != new {
-			all = append(all, c)
-		}
-	}
-	for _, r := range all {
-		if r.kind != readName {
-			continue
-		}
-		waits := false
-		for _, w := range all {
-			waits = waits || w.kind == writeName && before(w, r)
-		}
-		if !waits {
-			return true
-		}
-	}
-	return false
+// othersRead says whether anybody else reads, or waits to read. Who waits counts too:
+// it knows the writer that keeps it out and not the new one before that, so it would
+// read when the one it knows gives up.
+func othersRead(names []string, own string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, reads := parseContender(name, readName)
+		return reads && name != own
+	})
 }
