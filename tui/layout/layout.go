@@ -233,7 +233,7 @@ type Home struct {
 func HomePage(w, h int) Home {
 	p := Home{Frame: Around(w, h, 0)}
 	rest := p.Body
-	p.Demos = rest.right(min(max(w*42/100, 26), 54))
+	p.Demos = rest.right(min(max(w*42/100, 26), 46))
 	p.Middle = rest.right(1)
 	p.Ladder = rest
 	return p

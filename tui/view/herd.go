@@ -150,7 +150,7 @@ func herdRelease(p pane, f Frame, l *journal.LockState, role theme.Role) {
 		return
 	}
 	w := l.Wakes[len(l.Wakes)-1]
-	p.fit(1, 0, p.r.W-2, fmt.Sprintf("release #%s: %s deleted", releaseNumber(l, len(l.Wakes)-1), path.Base(w.Node)), theme.Text.Style())
+	p.fit(1, 0, p.r.W-2, fmt.Sprintf("%s: %s deleted", releaseTitle(l, len(l.Wakes)-1), path.Base(w.Node)), theme.Text.Style())
 	n, _ := wakes(w)
 	line := max(len(l.Queue), n)
 	lit := min(herdLit(f, w, n), n)
@@ -174,6 +174,13 @@ func herdRelease(p pane, f Frame, l *journal.LockState, role theme.Role) {
 	}
 	p.put(1, 1, "wakes", theme.Muted.Style())
 	p.fit(10, 2, p.r.W-11, text, role.Style())
+}
+
+func releaseTitle(l *journal.LockState, i int) string {
+	if n := releaseNumber(l, i); strings.HasPrefix(n, "#") {
+		return "release " + n
+	}
+	return "last release"
 }
 
 // herdSpread is the longest that the diamonds of one release take to light.

@@ -88,3 +88,16 @@ func TestHerd_nobodyCameYet_bothSidesSayWhatTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// Of more releases than are remembered only the distance from the last one is known.
+func TestHerd_90releases_areNumberedFromTheLast(t *testing.T) {
+	out := ansi.Strip(view.Herd(herd(100, 90, 200), 80, 24, looks["mono"]))
+	for _, want := range []string{"last release: lock-0000000089", " last ", " -1 "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "#") {
+		t.Errorf("a number that is none:\n%s", out)
+	}
+}

@@ -13,10 +13,13 @@ import (
 // releaseNumber numbers the releases that are remembered; with the memory full,
 // only their distance from the newest is known.
 func releaseNumber(l *journal.LockState, i int) string {
-	if len(l.Wakes) >= journal.MaxWakes {
-		return strconv.Itoa(i-len(l.Wakes)+1) + " "
+	switch {
+	case len(l.Wakes) < journal.MaxWakes:
+		return "#" + strconv.Itoa(i+1)
+	case i == len(l.Wakes)-1:
+		return "last"
 	}
-	return strconv.Itoa(i + 1)
+	return strconv.Itoa(i - len(l.Wakes) + 1)
 }
 
 // charted are the releases that so many rows show: the newest, and above them the one
@@ -47,7 +50,7 @@ func herdChart(p pane, l *journal.LockState, most int, role theme.Role) {
 	w := max(p.r.W-9-digits, 1)
 	for y, i := range charted(l, p.r.H) {
 		n, server := wakes(l.Wakes[i])
-		p.put(1, y, "#"+releaseNumber(l, i), theme.Muted.Style())
+		p.put(1, y, releaseNumber(l, i), theme.Muted.Style())
 		eighths := (n*w*8 + most - 1) / most
 		x := solid(p, 6, y, eighths, role.Style())
 		text := strconv.Itoa(n)

@@ -105,14 +105,13 @@ func rungNote(l Rung, next bool) string {
 	return ""
 }
 
-// firstSentences are as many of a text's sentences as have room; one at least.
+// firstSentences are as many of a text's sentences as have room, or else of the parts
+// of its first one.
 func firstSentences(text string, w int) string {
-	for width(text) > w {
-		end := strings.LastIndex(strings.TrimSuffix(text, "."), ". ")
-		if end < 0 {
-			break
+	for _, end := range []string{". ", "; ", ": ", ", "} {
+		for width(text) > w && strings.Contains(text, end) {
+			text = text[:strings.LastIndex(text, end)]
 		}
-		text = text[:end+1]
 	}
 	return text
 }
