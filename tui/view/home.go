@@ -90,7 +90,7 @@ func ladder(p pane, v Home, chosen int) {
 			p.fit(x+36, y, p.r.W-x-37, note, theme.Muted.Style())
 		}
 		if each > 1 {
-			p.fit(x, y+1, p.r.W-x-1, firstSentences(l.Summary, p.r.W-x-1), theme.Muted.Style())
+			p.fit(x, y+1, p.r.W-x-1, firstClauses(l.Summary, p.r.W-x-1), theme.Muted.Style())
 		}
 	}
 }
@@ -105,13 +105,17 @@ func rungNote(l Rung, next bool) string {
 	return ""
 }
 
-// firstSentences are as many of a text's sentences as have room, or else of the parts
-// of its first one.
-func firstSentences(text string, w int) string {
-	for _, end := range []string{". ", "; ", ": ", ", "} {
-		for width(text) > w && strings.Contains(text, end) {
-			text = text[:strings.LastIndex(text, end)]
+// firstClauses are as many of a text's clauses as have room.
+func firstClauses(text string, w int) string {
+	for width(text) > w {
+		cut := -1
+		for _, end := range []string{". ", "; ", ": ", ", "} {
+			cut = max(cut, strings.LastIndex(text, end))
 		}
+		if cut < 0 {
+			break
+		}
+		text = text[:cut]
 	}
 	return text
 }
