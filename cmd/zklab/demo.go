@@ -133,12 +133,15 @@ func (g *global) demo(ctx context.Context, name string, set map[string]string, f
 	if err != nil {
 		return usageError{err.Error()}
 	}
+	text := f.plain || f.script || f.asJSON || !g.terminal()
+	if !text {
+		g.opening(script.Servers)
+	}
 	h, err := g.openHouse(ctx, script.Servers, f.record)
 	if err != nil {
 		return err
 	}
 	defer h.closeAfter(&err)
-	text := f.plain || f.script || f.asJSON || !g.terminal()
 	if text {
 		return g.demoText(ctx, h, script, f)
 	}

@@ -29,6 +29,19 @@ type house struct {
 // owned says whether the servers were started here.
 func (h *house) owned() bool { return h.ensemble.Backend() != zkserver.External }
 
+// opening says before a screen opens what it waits for: servers of an ensemble take
+// seconds, and a screen without a word looks broken.
+func (g *global) opening(servers int) {
+	what := "ZooKeeper"
+	if servers > 1 {
+		what = fmt.Sprintf("an ensemble of %d", servers)
+	}
+	if g.servers != "" {
+		what = "a session at " + g.servers
+	}
+	g.progress("zklab: waiting for %s", what)
+}
+
 // openHouse starts everything that a demo needs. The journal is written to the file
 // record as it grows, unless that is empty. The caller must close the house.
 func (g *global) openHouse(ctx context.Context, size int, record string) (_ *house, err error) {

@@ -76,6 +76,7 @@ func (g *global) sandbox(ctx context.Context, f *labFlags) (err error) {
 	if !g.terminal() {
 		return usagef("lab needs a terminal: without one, zklab demo NAME --plain plays a script")
 	}
+	g.opening(f.size)
 	h, err := g.openHouse(ctx, f.size, f.record)
 	if err != nil {
 		return err

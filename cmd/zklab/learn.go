@@ -73,6 +73,7 @@ func (g *global) learn(ctx context.Context, name string, asText bool) error {
 			return err
 		}
 	}
+	g.opening(script.Servers)
 	h, err := g.openHouse(ctx, script.Servers, "")
 	if err != nil {
 		return err
