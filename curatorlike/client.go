@@ -29,6 +29,8 @@ type Client struct {
 	cur  *session
 	turn chan struct{} // closed and replaced when cur changes
 	said bool          // Connected has been announced
+
+	ghost ghost // the session that may last longest without its client
 }
 
 // Connect opens a session at one of the servers, "host:port,host:port", with a
@@ -114,6 +116,7 @@ func (c *Client) run(s *session) {
 		case <-c.closing:
 			s.end(ErrClosed)
 			s.retire(false)
+			c.remains(s)
 			retired.Wait()
 			c.hook.close()
 			c.states.close()
@@ -122,7 +125,10 @@ func (c *Client) run(s *session) {
 		default:
 		}
 		old := s
-		retired.Go(func() { old.retire(true) })
+		retired.Go(func() {
+			old.retire(true)
+			c.remains(old)
+		})
 		if old.wasUsable() {
 			attempt = 1
 		} else {
@@ -265,47 +271,6 @@ func (c *Client) SessionTimeout() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.timeout
-}
-
-// Close releases everything and ends the session at once, so that its nodes
-// are gone when Close returns nil. It leaves no goroutine.
-//
-// When no server can be reached the nodes go with the session's timeout, and
-// Close says so with ErrSuspended. When ctx ends first Close returns its error
-// and the rest happens in the background within about a second. With a context
-// that has ended already, as one has that a signal ends, Close takes up to two
-// seconds of its own: a process that ends before would leave every lock taken
-// until the session's timeout.
-func (c *Client) Close(ctx context.Context) error {
-	if ctx == nil {
-		return fmt.Errorf("%w: nil context", ErrBadArgument)
-	}
-	c.once.Do(func() { close(c.closing) })
-	if ctx.Err() != nil {
-		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-		defer cancel()
-		ctx = own
-	}
-	select {
-	case <-c.gone:
-	case <-ctx.Done():
-		return ctxErr(ctx)
-	}
-	s, _ := c.current()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.id != 0 && !s.closed {
-		return fmt.Errorf("%w: no server could be told to end session %#x; its nodes go when it times out", ErrSuspended, s.id)
-	}
-	return nil
-}
-
-// farewell is what Close takes when it is given no time.
-const farewell = 2 * time.Second
-
-func (c *Client) shutDown() {
-	c.once.Do(func() { close(c.closing) })
-	<-c.gone
 }
 
 // full puts the chroot before a path; short takes it away.

@@ -47,8 +47,9 @@ func (s *session) takeZxid(path string) (int64, bool) {
 	return z, ok
 }
 
-// closedSession is called for the answer to the request that ends the session.
-func (s *session) closedSession() {
+// confirmEnd is called when a server has answered the request that ends the session, or
+// has said that it has expired.
+func (s *session) confirmEnd() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true

@@ -37,7 +37,7 @@ type session struct {
 	turn     chan struct{}
 	proof    time.Time // send time of the last request that the leader answered
 	over     error
-	closed   bool  // the server has confirmed that the session is closed
+	closed   bool  // a server has said that the session has ended
 	last     error // why there was no usable session, as last seen
 	socket   *wire
 	syncing  bool
@@ -89,6 +89,7 @@ func (s *session) event(e zk.Event) {
 	case zk.StateDisconnected:
 		s.unlink()
 	case zk.StateExpired:
+		s.confirmEnd()
 		s.stopDial()
 		s.end(ErrSessionLost)
 	}

@@ -45,7 +45,7 @@ type wireListener interface {
 	hasWatches() bool
 	proved(sent time.Time)
 	created(path string, zxid int64)
-	closedSession()
+	confirmEnd()
 	trouble(err error)
 }
 
@@ -256,7 +256,7 @@ func (w *wire) noteReply(head []byte, size int) error {
 	zxid := int64(binary.BigEndian.Uint64(head[8:]))
 	w.to.proved(s.at)
 	if s.op == opCloseSession && code == 0 {
-		w.to.closedSession()
+		w.to.confirmEnd()
 	}
 	if s.op != opCreate || code != 0 || 4+size > w.r.Size() || size < 20 {
 		return nil

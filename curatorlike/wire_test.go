@@ -18,7 +18,7 @@ func (silentListener) established(int64, time.Duration, time.Time) {}
 func (l silentListener) hasWatches() bool                          { return l.watches }
 func (silentListener) proved(time.Time)                            {}
 func (silentListener) created(string, int64)                       {}
-func (silentListener) closedSession()                              {}
+func (silentListener) confirmEnd()                                 {}
 func (silentListener) trouble(error)                               {}
 
 // frameOf is an answer of the server: a length, an xid, a zxid and an error code.
