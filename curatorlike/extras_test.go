@@ -3,11 +3,14 @@ package curatorlike
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"zklab/internal/wiretap"
 )
 
 // TestRevoke: the holder is told, its context ends, and it gives the lock back.
@@ -120,5 +123,23 @@ func TestMetrics(t *testing.T) {
 	defer mu.Unlock()
 	if len(seen) != 3 || !errors.Is(seen[0].Err, ErrBusy) || seen[1].Ahead != 1 || seen[1].WakeUps > 1 || seen[1].Lists != 1 || seen[1].Wait == 0 || seen[2].Held == 0 {
 		t.Errorf("%+v", seen)
+	}
+}
+
+// TestRevoke_errorsSayWhat: whose node it was about, and whether it was carried out.
+func TestRevoke_errorsSayWhat(t *testing.T) {
+	path, ctx := lockPath(t), within(t, 20*time.Second)
+	h := must[*Hold](t)(mutexOn(t, open(t), path).Acquire(ctx))
+	c, relay := tapped(t, WithSessionTimeout(8*time.Second))
+	if err := Revoke(ctx, c, path+"/gone"); !errors.Is(err, ErrNotHeld) || !strings.Contains(err.Error(), path+"/gone") {
+		t.Error(err)
+	}
+	relay.DropReply(wiretap.Match{Op: wiretap.OpSetData, PathPrefix: fullPath(t, path)})
+	if err := Revoke(ctx, c, h.Path()); !errors.Is(err, ErrUnknownOutcome) {
+		t.Error(err)
+	}
+	receive(t, h.Context().Done())
+	if err := h.Release(ctx); err != nil {
+		t.Error(err)
 	}
 }

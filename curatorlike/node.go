@@ -148,9 +148,9 @@ func (n *node) stat(ctx context.Context) (*zk.Stat, error) {
 			return stat, err
 		})
 		switch {
-		case err == nil:
+		case err == nil && n.is(stat):
 			return stat, nil
-		case errors.Is(err, zk.ErrNoNode):
+		case err == nil || errors.Is(err, zk.ErrNoNode):
 			return nil, n.whyGone(ctx)
 		case answered(err) || strange(err) || interrupted(ctx, n.s):
 			return nil, err
@@ -203,14 +203,19 @@ func (n *node) syncPath() string {
 	return n.dir
 }
 
+// is says whether stat is of this node, and not of another under the same name.
+func (n *node) is(stat *zk.Stat) bool {
+	return stat.EphemeralOwner == n.s.id && (n.token == 0 || n.token == stat.Czxid)
+}
+
 func (n *node) search(c *zk.Conn) (string, error) {
 	if _, err := c.Sync(n.syncPath()); err != nil {
 		return "", err
 	}
 	if n.exact != "" {
 		ok, stat, err := c.Exists(n.exact)
-		if err != nil || !ok || stat.EphemeralOwner != n.s.id || n.token != 0 && stat.Czxid != n.token {
-			return "", err // not there, or another hold's under the same name
+		if err != nil || !ok || !n.is(stat) {
+			return "", err
 		}
 		return n.exact, nil
 	}
@@ -226,7 +231,7 @@ func (n *node) search(c *zk.Conn) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if ok && stat.EphemeralOwner == n.s.id {
+		if ok && n.is(stat) {
 			return n.dir + "/" + name, nil
 		}
 	}

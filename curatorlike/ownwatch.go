@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -70,9 +71,9 @@ func (g *grant) rearm(n *node) *nodeWatch {
 		}
 		w, err := g.s.watch(n.path).wait(g.ctx, g.s)
 		switch {
-		case err == nil:
+		case err == nil && w.czxid == n.token:
 			return w
-		case errors.Is(err, zk.ErrNoNode):
+		case err == nil || errors.Is(err, zk.ErrNoNode): // gone, or another hold's by now
 			g.deleted(n)
 			return nil
 		case answered(err) || interrupted(g.ctx, g.s):
@@ -142,7 +143,8 @@ func (g *grant) callBack(f func()) {
 
 // Revoke asks the holder of a lock to give it back, by writing Curator's
 // message to its node, as returned by Participants. The holder may be a
-// process of another language. It returns ErrNotHeld when the node is gone.
+// process of another language. It returns ErrNotHeld when the node is gone, and
+// ErrUnknownOutcome when the connection was lost: it does no harm to ask again.
 func Revoke(ctx context.Context, c *Client, nodePath string) error {
 	if ctx == nil || c == nil {
 		return errNil
@@ -155,8 +157,13 @@ func Revoke(ctx context.Context, c *Client, nodePath string) error {
 		return err
 	}
 	_, err = call(ctx, s, func(z *zk.Conn) (*zk.Stat, error) { return z.Set(c.full(nodePath), revokeMessage, -1) })
-	if errors.Is(err, zk.ErrNoNode) {
-		return ErrNotHeld
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, zk.ErrNoNode):
+		err = ErrNotHeld
+	case !answered(err) && !strange(err) && !interrupted(ctx, s):
+		err = ErrUnknownOutcome
 	}
-	return err
+	return fmt.Errorf("revoke %s: %w", nodePath, err)
 }

@@ -235,34 +235,3 @@ func TestUnfairLock_lateDeleteHitsNobodyElse(t *testing.T) {
 		}
 	}
 }
-
-// TestUnfairLock_deletedByHand_lateReleaseAndGuard: a hold whose node somebody has
-// deleted has nothing to do with the next one's, in the same session or another.
-func TestUnfairLock_deletedByHand_lateReleaseAndGuard(t *testing.T) {
-	noLeak(t)
-	z, ctx := raw(t), within(t, 20*time.Second)
-	one := open(t)
-	for _, next := range []*Client{one, open(t)} {
-		path := lockPath(t)
-		old := must[*Hold](t)(must[*UnfairLock](t)(NewUnfairLock(one, path)).Acquire(ctx))
-		end := old.Context()
-		if err := z.Delete(fullPath(t, path), -1); err != nil {
-			t.Fatal(err)
-		}
-		receive(t, end.Done())
-		h := must[*Hold](t)(must[*UnfairLock](t)(NewUnfairLock(next, path)).Acquire(ctx))
-		if err := old.SetData(ctx, []byte("late")); !errors.Is(err, ErrNotHeld) {
-			t.Error("it guards by another hold's node:", err)
-		}
-		if err := old.Release(ctx); err != nil || !errors.Is(old.Lost(), ErrNodeDeleted) {
-			t.Error(err, old.Lost())
-		}
-		if err := h.SetData(ctx, nil); err != nil {
-			t.Error("the late release deleted another hold's node:", err)
-		}
-		if err := h.Release(ctx); err != nil || h.Lost() != nil {
-			t.Error(err, h.Lost())
-		}
-		awaitGone(t, z, path)
-	}
-}

@@ -15,6 +15,7 @@ type nodeWatch struct {
 	epoch int // the handshake under which it was set
 	ch    <-chan zk.Event
 	data  []byte // the node's data when the watch was set
+	czxid int64  // which node of that name it was
 
 	mu    sync.Mutex
 	fired bool
@@ -57,11 +58,11 @@ func (s *session) watch(path string) *future[*nodeWatch] {
 		return f
 	}
 	return launch(s, func(c *zk.Conn) (*nodeWatch, error) {
-		data, _, ch, err := c.GetW(path)
+		data, stat, ch, err := c.GetW(path)
 		if err != nil {
 			return nil, err
 		}
-		w := &nodeWatch{epoch: epoch, ch: ch, data: data}
+		w := &nodeWatch{epoch: epoch, ch: ch, data: data, czxid: stat.Czxid}
 		s.keepWatch(path, w)
 		return w, nil
 	})
