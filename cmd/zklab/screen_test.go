@@ -213,7 +213,9 @@ func TestScreen_replay_ofARecordedDemo(t *testing.T) {
 	}
 	m := p.open(80, 24, "replay", file)
 	m.WaitFor("replay", screenLimit)
-	m.WaitFor("HOLDS", screenLimit)
+	m.WaitFor("paused", screenLimit) // it has played to the end
+	m.Send("\x1b[D")
+	m.WaitFor("KILLED", screenLimit)
 	m.Send("q")
 	if code := m.Wait(5 * time.Second); code != 0 {
 		t.Errorf("exit %d", code)
