@@ -22,7 +22,6 @@ func TestMain(m *testing.M) { locktest.Main(m) }
 // Two leases, four clients. Whichever lease is returned, the next one gets it.
 func TestTwoLeasesFourClients(t *testing.T) {
 	p := newPool(t)
-	a, b := p.ask("A"), p.ask("B")
 	stuck := func(m *locktest.Member) func() locktest.Diagnosis {
 		return func() locktest.Diagnosis {
 			out := 0
@@ -36,13 +35,25 @@ func TestTwoLeasesFourClients(t *testing.T) {
 				Steps: p.steps(locktest.Any(changes, locktest.Both(locktest.By(m.Name), leaseSteps)))}
 		}
 	}
+	a := p.ask("A")
 	p.mustGet(a, stuck(a))
+	b := p.ask("B")
 	p.mustGet(b, stuck(b))
 	c := p.ask("C")
 	p.mustWait(c, "Count the leases, and go in only when yours is one of them.")
 	d := p.ask("D")
 	p.mustWait(d, "Count the leases, and go in only when yours is one of them.")
-	if !p.Silent(c.Client) {
+	silent := p.Silent(c.Client)
+	if !silent {
+		c.Calm(c.Ended)
+	}
+	if err := c.Err(); c.Ended() && (locktest.OwnError(err) || errors.Is(err, context.DeadlineExceeded)) {
+		p.Fail(locktest.Diagnosis{Code: "OWN-DEADLINE",
+			Says: fmt.Sprintf("Nobody has set C a limit, its context goes on, all leases are still out, and C has given up: %q. How long to wait is for the caller to say, and ctx is where it says so.", err),
+			Steps: append(p.steps(locktest.Both(locktest.By("C"), leaseSteps)),
+				locktest.Step{Who: "C", Text: "Acquire returned an error", Effect: "its context goes on"})})
+	}
+	if !silent {
 		steps := p.steps(locktest.By("C"))
 		p.Fail(locktest.Diagnosis{Code: "POLLING",
 			Says:  "C waits with a watch set and nothing has changed, yet it asks again after a while. A hundred that wait so ask a hundred times a round; the server speaks up by itself.",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zklab/internal/journal"
 	"zklab/internal/locktest"
 )
 
@@ -24,7 +22,8 @@ type worker struct {
 	pool *Pool
 
 	mu     sync.Mutex
-	calls  int // of Acquire
+	calls  int       // of Acquire
+	asked  time.Time // when the last one was called
 	leases []string
 }
 
@@ -35,6 +34,7 @@ func newWorker(conn *zk.Conn, path string) locktest.Locker {
 func (w *worker) Acquire(ctx context.Context) error {
 	w.mu.Lock()
 	w.calls++
+	w.asked = time.Now()
 	w.mu.Unlock()
 	lease, err := w.pool.Acquire(ctx)
 	if err != nil {
@@ -47,6 +47,13 @@ func (w *worker) Acquire(ctx context.Context) error {
 }
 
 func (w *worker) Release(context.Context) error { return w.pool.Return(w.lease(0)) }
+
+// since is when the worker's last Acquire was called.
+func (w *worker) since() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked
+}
 
 // lease is the worker's i-th lease of those it took; "" if there is none.
 func (w *worker) lease(i int) string {
@@ -140,26 +147,6 @@ func (p pool) ask(name string) *locktest.Member {
 	return m
 }
 
-// oneEach requires that a client has created no more leases than it was asked for.
-func (p pool) oneEach(m *locktest.Member) {
-	p.t.Helper()
-	made := 0
-	for _, c := range m.Creates() {
-		if c.Node != "" && strings.Contains(c.Node, "/leases/") {
-			made++
-		}
-	}
-	w := m.Lock.(*worker)
-	w.mu.Lock()
-	calls := w.calls
-	w.mu.Unlock()
-	if made > calls {
-		p.Fail(locktest.Diagnosis{Code: "TWO-LEASES",
-			Says:  fmt.Sprintf("%s has created more than one lease for one Acquire. Only one of them can be returned; the others are out, and nobody has them.", m.Name),
-			Steps: p.steps(locktest.Both(locktest.By(m.Name), leaseSteps))})
-	}
-}
-
 // settle waits until a client has its lease, or sleeps. A watch that was set may
 // belong to a look that has just said yes: what the client does with it comes
 // before the answers to a few more requests on its connection.
@@ -168,107 +155,6 @@ func (p pool) settle(m *locktest.Member) {
 	p.Until(func() bool { return m.Ended() || m.Polls() || len(m.Armed()) > 0 })
 	for i := 0; i < 5 && !m.Ended(); i++ {
 		p.Flush()
-	}
-}
-
-// mustGet requires that a client gets its lease; what says what holds it up if not.
-func (p pool) mustGet(m *locktest.Member, whatIf func() locktest.Diagnosis) {
-	p.t.Helper()
-	p.Until(func() bool { return m.Ended() || m.Polls() })
-	p.oneEach(m)
-	if !m.Ended() {
-		p.Fail(whatIf())
-	}
-	if m.Err() != nil {
-		p.Fail(locktest.Diagnosis{Code: locktest.CodeUnexpected,
-			Says:  fmt.Sprintf("Acquire of %s returned an error although nothing was wrong: %q.", m.Name, m.Err()),
-			Steps: p.steps(locktest.By(m.Name))})
-	}
-	w := m.Lock.(*worker)
-	if lease := w.lease(len(w.leases) - 1); path.Dir(lease) != p.Path()+"/leases" || !p.exists(lease) {
-		p.Fail(locktest.Diagnosis{Code: "NOT-A-LEASE",
-			Says:  fmt.Sprintf("Acquire of %s returned a path that ends in %q, and there is no such node among the leases. It must return the full path that Create gave it.", m.Name, path.Base(lease)),
-			Steps: p.steps(locktest.Both(locktest.By(m.Name), changes))})
-	}
-	p.doorIsFree(m)
-}
-
-// doorIsFree requires that a client that wants nothing any more has left the line.
-func (p pool) doorIsFree(m *locktest.Member) {
-	p.t.Helper()
-	at := func() string {
-		for _, name := range p.in("locks") {
-			if p.Owner(p.Path()+"/locks/"+name) == m.Name {
-				return name
-			}
-		}
-		return ""
-	}
-	if p.Until(func() bool { return at() == "" }) {
-		return
-	}
-	p.Fail(locktest.Diagnosis{Code: "KEEPS-THE-DOOR",
-		Says: fmt.Sprintf("Acquire of %s has returned, and %s still stands in the door: nobody else can even ask for a lease. "+
-			"The door is held while one looks for a lease, not while one has it.", m.Name, m.Name),
-		Steps: append(p.Steps(time.Time{}, locktest.Both(locktest.By(m.Name), changes)),
-			locktest.Step{Who: m.Name, Text: "Acquire returned", Effect: at() + " still there"})})
-}
-
-// mustWait requires that a client waits: all leases are out.
-func (p pool) mustWait(m *locktest.Member, why string) {
-	p.t.Helper()
-	if m.Ended() && m.Err() == nil {
-		p.Fail(locktest.Diagnosis{Code: "OVERSUBSCRIBED",
-			Says:  fmt.Sprintf("There are %d leases, they were out, and %s got a third one. %s", permits, m.Name, why),
-			Steps: p.steps(changes)})
-	}
-}
-
-// giveBack returns a client's lease, and requires that its node goes.
-func (p pool) giveBack(m *locktest.Member) {
-	p.t.Helper()
-	lease := m.Lock.(*worker).lease(0)
-	call := m.Do("Return", m.Lock.Release)
-	p.MustReturn(m.Client, "Return", call)
-	if p.exists(lease) {
-		p.Fail(locktest.Diagnosis{Code: "LEASE-LEAK",
-			Says: fmt.Sprintf("%s returned its lease, and the lease's node is still there: one of %d leases is lost until %s's session ends.", m.Name, permits, m.Name),
-			Steps: append(p.steps(locktest.Both(locktest.By(m.Name), changes)),
-				locktest.Step{Who: m.Name, Text: "Return has returned", Effect: path.Base(lease) + " still there"})})
-	}
-}
-
-// neverPromoted says why a client that is next sleeps although a lease is free.
-func (p pool) neverPromoted(m *locktest.Member) func() locktest.Diagnosis {
-	return func() locktest.Diagnosis {
-		p.Flush()
-		why := "It has no watch on the leases: nothing will wake it."
-		for _, w := range m.Armed() {
-			switch {
-			case w.Node == p.Path()+"/leases" && w.Kind != journal.ChildWatch:
-				why = "It watches the folder itself, and that does not change when a lease goes: what changes is the list of its children."
-			case w.Node == p.Path()+"/leases":
-				why = "It was woken, counted, and sleeps again: the leases of clients that wait count as well. " +
-					"Only one may wait with a lease, the one who holds the door, until it has what it wants."
-			case strings.HasPrefix(w.Node, p.Path()+"/leases/"):
-				why = fmt.Sprintf("It watches %s, which is still out. Any of the leases may be the one that is returned.", path.Base(w.Node))
-			}
-		}
-		return locktest.Diagnosis{Code: "NEVER-PROMOTED",
-			Says:  fmt.Sprintf("A lease was returned, so one is free, and %s, who is next, still waits. %s", m.Name, why),
-			Steps: p.steps(locktest.Any(locktest.Doing("create", "delete"), locktest.Both(locktest.By(m.Name), leaseSteps)))}
-	}
-}
-
-// done requires that nothing is left.
-func (p pool) done() {
-	p.t.Helper()
-	for _, name := range p.in("leases") {
-		if isALease(name) {
-			p.Fail(locktest.Diagnosis{Code: "LEASE-LEAK",
-				Says:  fmt.Sprintf("All have returned their leases, and %s is still there: one of %d leases is lost.", name, permits),
-				Steps: p.steps(changes)})
-		}
 	}
 }
 
