@@ -58,6 +58,9 @@ func Connect(ctx context.Context, servers string, opts ...Option) (*Client, erro
 			return nil, err
 		}
 	}
+	if chroot != "" && o.chroot != chroot {
+		return nil, fmt.Errorf("%w: chroot %s in the connect string, and %s by WithChroot", ErrBadArgument, chroot, o.chroot)
+	}
 	if o.chroot == "/" {
 		o.chroot = ""
 	}
@@ -249,7 +252,7 @@ func (c *Client) announce(s *session, st State) {
 	c.hook.push(Event{State: st, SessionID: s.id, Timeout: s.timeout, At: c.opts.clock.Now()})
 }
 
-// State returns the latest state.
+// State returns the latest state. It stays what it was when the client closes.
 func (c *Client) State() State { return c.states.current() }
 
 // Subscribe returns a channel with the states from now on, the current one

@@ -57,7 +57,7 @@ var (
 	ErrClosed = errors.New("curatorlike: the client is closed")
 
 	// ErrUpgradeConflict is returned when a read hold cannot become a write
-	// hold without waiting: other holders exist, or the same owner already
+	// hold without waiting: others read or wait to read, or the same owner already
 	// reads and asks for the write lock, which would wait for itself.
 	ErrUpgradeConflict = errors.New("curatorlike: a read hold cannot be upgraded now")
 

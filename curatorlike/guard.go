@@ -122,7 +122,7 @@ func (c *Client) below(op any) (any, error) {
 		moved.Path, path = c.full(o.Path), o.Path
 		op = &moved
 	default:
-		return nil, fmt.Errorf("%w: operation of type %T", ErrBadArgument, op)
+		return nil, fmt.Errorf("%w: operation of type %T; expected *zk.CreateRequest, DeleteRequest, SetDataRequest or CheckVersionRequest", ErrBadArgument, op)
 	}
 	return op, checkPath(path)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net"
 	"time"
@@ -15,7 +16,8 @@ import (
 // Option configures a Client.
 type Option func(*options) error
 
-// Dialer opens a TCP connection to one server.
+// Dialer opens a TCP connection to one server. It must return when ctx ends: the
+// client waits for it, also in Close.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // RetryPolicy says how long to wait before the given attempt, counted from 1,
@@ -66,8 +68,8 @@ func backoff(attempt int) time.Duration {
 // into 2 to 20 of their ticks. The default is 10 s.
 func WithSessionTimeout(d time.Duration) Option {
 	return func(o *options) error {
-		if d < time.Millisecond {
-			return fmt.Errorf("%w: session timeout %v is below a millisecond", ErrBadArgument, d)
+		if d < time.Millisecond || d > math.MaxInt32*time.Millisecond { // as the protocol has it
+			return fmt.Errorf("%w: session timeout %v; it is a number of milliseconds from 1 to 2^31-1", ErrBadArgument, d)
 		}
 		o.timeout = d
 		return nil

@@ -34,3 +34,13 @@ func TestBadUse_optionOfAnotherRecipe(t *testing.T) {
 		t.Errorf("a nil option of a client: %v", err)
 	}
 }
+
+// TestOwner_String: an error about two owners tells them apart, named or not.
+func TestOwner_String(t *testing.T) {
+	if s := NewOwner("job 7").String(); s != "job 7" {
+		t.Error(s)
+	}
+	if a, b := NewOwner("").String(), NewOwner("").String(); a == "" || a == b {
+		t.Errorf("%q and %q", a, b)
+	}
+}

@@ -2,6 +2,7 @@ package curatorlike
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 )
 
@@ -18,8 +19,13 @@ var lastOwner atomic.Uint64
 // NewOwner returns a new owner. The name is for people only.
 func NewOwner(name string) Owner { return Owner{id: lastOwner.Add(1), name: name} }
 
-// String returns the name given to NewOwner.
-func (o Owner) String() string { return o.name }
+// String returns the name given to NewOwner; of an owner without one, its number.
+func (o Owner) String() string {
+	if o.name == "" {
+		return fmt.Sprintf("owner %d", o.id)
+	}
+	return o.name
+}
 
 type ownerKey struct{}
 

@@ -44,6 +44,9 @@ func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 // splitConnect takes "host:port,host:port/chroot" apart.
 func splitConnect(s string) (servers []string, chroot string, err error) {
 	hosts, rest, found := strings.Cut(s, "/")
+	if strings.Contains(rest, ",") { // the servers behind it would be part of the chroot
+		return nil, "", fmt.Errorf("%w: %q: the chroot stands once, behind the last server (WithChroot sets one with a comma)", ErrBadArgument, s)
+	}
 	if found && rest != "" {
 		chroot = "/" + strings.TrimSuffix(rest, "/")
 	}
