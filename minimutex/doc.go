@@ -37,5 +37,7 @@
 //   - Only children that it named itself count. Clients of another library on
 //     the same path are ignored, and not excluded.
 //
-// The lock's path must exist; the package creates no parents.
+// The lock's path must exist; the package creates no parents. Who uses it has to have
+// the right to delete there too: a node that may not be deleted stays in line until its
+// session ends.
 package minimutex

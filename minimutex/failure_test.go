@@ -235,3 +235,25 @@ func TestMutex_serverRestart_waiterStillWakes(t *testing.T) {
 	mustGet(t, "b's acquire", done)
 	mustRelease(t, b)
 }
+
+// Who may create nodes and not delete them is told so by the first answer.
+func TestMutex_mayNotDelete_asksOnce(t *testing.T) {
+	t.Parallel()
+	lock := lockPath(t)
+	if _, err := connect(t, 10*time.Second).SetACL(lock, zk.WorldACL(zk.PermRead|zk.PermCreate), -1); err != nil {
+		t.Fatal(err)
+	}
+	p := &tap{}
+	m := New(connect(t, 10*time.Second, p), lock)
+	mustAcquire(t, m)
+	var deletes atomic.Int32
+	p.set(func(op int32, _ string) fate {
+		if op == opDelete {
+			deletes.Add(1)
+		}
+		return deliver
+	})
+	if err := m.Release(within(t, patience)); err != zk.ErrNoAuth || deletes.Load() != 1 {
+		t.Errorf("%v after %d requests, want %v after 1", err, deletes.Load(), zk.ErrNoAuth)
+	}
+}

@@ -65,8 +65,11 @@ func (m *Mutex) leaveForSure(node string) (err error) {
 		if err == zk.ErrNoNode && try == 0 {
 			return ErrNotInLine
 		}
-		if err == nil || err == zk.ErrNoNode { // the reply to an earlier try got lost
+		switch err {
+		case nil, zk.ErrNoNode: // the reply to an earlier try got lost
 			return nil
+		case zk.ErrNoAuth: // an answer, and it will be the same again
+			return err
 		}
 	}
 	return err
