@@ -122,7 +122,6 @@ func (c *Client) Kill() {
 	c.dead = true
 	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, Op: "SIGKILL"})
 	c.Expire()
-	c.buried()
 }
 
 // Unplug is kill -9 without the end of the session: the connection is gone and
@@ -133,18 +132,6 @@ func (c *Client) Unplug() {
 	c.lab.note(journal.Event{Type: journal.Signal, Who: c.Name, Op: "SIGKILL"})
 	c.relay.Refuse(true)
 	c.relay.Cut()
-	c.buried()
-}
-
-// graves are the connections of the dead that are being closed.
-var graves sync.WaitGroup
-
-// buried closes the connection of one who is dead. Without a server that takes
-// go-zookeeper a second, which the binary's end waits for and not the test's.
-func (c *Client) buried() {
-	if c.Conn != nil {
-		graves.Go(c.Conn.Close)
-	}
 }
 
 // Cut breaks the connection. The client may come back at once.
@@ -205,6 +192,10 @@ func (c *Client) Heal() {
 // SessionID is the client's session now; 0 while it has none.
 func (c *Client) SessionID() int64 { return c.Conn.SessionID() }
 
+// graves are the connections of the dead that are being closed. Without a server that
+// takes go-zookeeper a second, which the binary's end waits for and not the test's.
+var graves sync.WaitGroup
+
 func (c *Client) close() {
 	c.once.Do(func() {
 		for _, call := range c.calls {
@@ -214,7 +205,11 @@ func (c *Client) close() {
 		if c.dead {
 			c.relay.Refuse(true)
 		}
-		if c.Conn != nil && !c.dead {
+		switch {
+		case c.Conn == nil:
+		case c.dead:
+			graves.Go(c.Conn.Close)
+		default:
 			c.Conn.Close()
 		}
 		c.cancel()

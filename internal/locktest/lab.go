@@ -236,7 +236,7 @@ func (l *Lab) close() {
 	closing.Wait()
 	for _, c := range l.clients {
 		for _, call := range c.calls {
-			if l.failed || l.t.Failed() {
+			if l.failed || l.t.Failed() || c.dead { // what the dead do, no process does any more
 				break
 			}
 			select {
