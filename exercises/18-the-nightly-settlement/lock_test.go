@@ -63,7 +63,7 @@ func TestOthersSkip(t *testing.T) {
 	b.run(0)
 	report, err := b.wait("runs; its patience is 200ms")
 	switch {
-	case err == nil && time.Since(start) < b.job.Patience:
+	case err == nil && (time.Since(start) < b.job.Patience || !b.Did(start, "getW", "existsW", "childrenW")): // on a slow machine "at once" is long
 		n.fail("NO-PATIENCE", "B skipped at once. If the first one fails a moment later, nobody settles tonight: B should have waited in line as long as its patience lasts.")
 	case err != nil:
 		n.fail("SKIP-IS-ERROR", "A settles tonight, and B does not get the lock. That is no error: it is what should happen on all machines but one. "+
