@@ -148,8 +148,7 @@ func (m *RWMutex) readBelow(ctx context.Context, writer *grant) (*Hold, error) {
 		return nil, fmt.Errorf("the write hold of %q is over: %w", writer.owner, err)
 	}
 	defer writer.release(ctx)
-	top := writer.nodes[0]
-	n, _, err := createNode(ctx, writer.s, plan{dir: top.dir, kind: readName, fixed: digits(top.me), data: m.opts.data})
+	n, _, err := m.beside(ctx, writer.nodes[0], readName)
 	if err != nil {
 		return nil, err
 	}

@@ -77,14 +77,11 @@ func (m *RWMutex) upgrade(ctx context.Context, reader *grant) (*Hold, error) {
 // for others who read: those that come later see the write node and wait.
 func (m *RWMutex) writeAbove(ctx context.Context, reader *grant) (*Hold, error) {
 	low := reader.nodes[0]
-	n, _, err := createNode(ctx, reader.s, plan{dir: low.dir, kind: writeName, fixed: digits(low.me), data: m.opts.data})
+	n, names, err := m.beside(ctx, low, writeName)
 	if err != nil {
 		return nil, err
 	}
-	names, err := call(ctx, reader.s, func(c *zk.Conn) ([]string, error) {
-		names, _, err := c.Children(low.dir)
-		return names, err
-	})
+	err = context.Cause(reader.ctx) // it may have ended with the connection
 	if err == nil && othersRead(names, low.me.name) {
 		err = ErrUpgradeConflict
 	}
@@ -107,6 +104,34 @@ func (m *RWMutex) writeAbove(ctx context.Context, reader *grant) (*Hold, error) 
 		forget()
 	}
 	return newHold(g), nil
+}
+
+// beside creates a node with the number of n, which holds, and returns it with what was
+// in the directory afterwards. It fails when n was not there any more: whoever stood
+// behind it may hold by now.
+func (m *RWMutex) beside(ctx context.Context, n *node, kind string) (*node, []string, error) {
+	top, list, err := createNode(ctx, n.s, plan{dir: n.dir, kind: kind, fixed: digits(n.me), data: m.opts.data, list: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	var names []string
+	if list != nil {
+		names, err = list.wait(ctx, n.s)
+	}
+	if err != nil || !slices.Contains(names, top.me.name) { // it has overtaken the create
+		names, err = call(ctx, n.s, func(c *zk.Conn) ([]string, error) {
+			names, _, err := c.Children(n.dir)
+			return names, err
+		})
+	}
+	if err == nil && !slices.Contains(names, n.me.name) {
+		err = n.whyGone(ctx)
+	}
+	if err != nil {
+		top.drop(ctx)
+		return nil, nil, err
+	}
+	return top, names, nil
 }
 
 // othersRead says whether anybody else reads, or waits to read. Who waits counts too:

@@ -69,3 +69,66 @@ func TestRWMutex_TryUpgrade_longRead_keepsNoWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestRWMutex_TryUpgrade_createReplyLost: the read hold ended with the connection, so
+// there is nothing to upgrade; a write hold that has ended already would help nobody.
+func TestRWMutex_TryUpgrade_createReplyLost(t *testing.T) {
+	noLeak(t)
+	z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+	c, relay := tapped(t, WithSessionTimeout(8*time.Second))
+	r := must[*Hold](t)(rwOn(t, c, path).Read().Acquire(ctx))
+	relay.DropReply(wiretap.Match{Op: wiretap.OpCreate, PathPrefix: fullPath(t, path) + "/"})
+	w, err := r.TryUpgrade(ctx)
+	if !errors.Is(err, ErrSuspended) {
+		t.Error(err)
+	}
+	if w != nil {
+		t.Error("a write hold that ended:", context.Cause(w.Context()))
+		_ = w.Release(ctx)
+	}
+	awaitCount(t, z, path, 1)
+	if err := r.Release(ctx); err != nil {
+		t.Error(err)
+	}
+	awaitEmpty(t, z, path)
+}
+
+// TestRWMutex_deletedByHand_unnoticed: nobody watched the hold's node, and the next
+// writer has been granted since. The hold may not be turned into another one.
+func TestRWMutex_deletedByHand_unnoticed(t *testing.T) {
+	for name, turn := range map[string]func(context.Context, *RWMutex) (*Hold, func(context.Context) (*Hold, error), error){
+		"TryUpgrade": func(ctx context.Context, m *RWMutex) (*Hold, func(context.Context) (*Hold, error), error) {
+			h, err := m.Read().Acquire(ctx)
+			return h, h.TryUpgrade, err
+		},
+		"Downgrade": func(ctx context.Context, m *RWMutex) (*Hold, func(context.Context) (*Hold, error), error) {
+			h, err := m.Write().Acquire(ctx)
+			return h, h.Downgrade, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noLeak(t)
+			z, path, ctx := raw(t), lockPath(t), within(t, 20*time.Second)
+			h, change, err := turn(ctx, rwOn(t, open(t), path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := acquireLater(t, ctx, rwOn(t, open(t), path).Write())
+			awaitCount(t, z, path, 2)
+			if err := z.Delete(fullPath(t, h.Path()), -1); err != nil {
+				t.Fatal(err)
+			}
+			w := receive(t, next)
+			if second, err := change(ctx); !errors.Is(err, ErrNodeDeleted) {
+				t.Error("beside a writer:", err)
+				_ = second.Release(ctx)
+			}
+			awaitCount(t, z, path, 1)
+			if err := h.Release(ctx); err != nil || !errors.Is(h.Lost(), ErrNodeDeleted) {
+				t.Error(err, h.Lost())
+			}
+			_ = w.Release(ctx)
+			awaitEmpty(t, z, path)
+		})
+	}
+}
