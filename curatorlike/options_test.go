@@ -3,7 +3,9 @@ package curatorlike
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
+	"time"
 )
 
 // TestBadUse_optionOfAnotherRecipe: an option that would do nothing, or undo the lock
@@ -42,5 +44,48 @@ func TestOwner_String(t *testing.T) {
 	}
 	if a, b := NewOwner("").String(), NewOwner("").String(); a == "" || a == b {
 		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// aheadClock is a day ahead.
+type aheadClock struct{ realClock }
+
+func (aheadClock) Now() time.Time { return time.Now().Add(24 * time.Hour) }
+
+// heard is a log handler that passes records on.
+type heard chan slog.Record
+
+func (heard) Enabled(context.Context, slog.Level) bool { return true }
+func (h heard) WithAttrs([]slog.Attr) slog.Handler     { return h }
+func (h heard) WithGroup(string) slog.Handler          { return h }
+func (h heard) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case h <- r:
+	default:
+	}
+	return nil
+}
+
+// TestOptions_clockAndLogger_connectionCut: the client's times are the clock's, and what
+// happens to its connection is told to the logger.
+func TestOptions_clockAndLogger_connectionCut(t *testing.T) {
+	said, events := make(heard, 16), make(chan Event, 16)
+	_, relay := tapped(t, WithClock(aheadClock{}), WithLogger(slog.New(said)), WithEventHook(func(e Event) { events <- e }))
+	select {
+	case e := <-events:
+		if ahead := time.Until(e.At); ahead < 23*time.Hour {
+			t.Errorf("the event is of %v from now, by the clock it is a day", ahead)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("no event of the connection")
+	}
+	for len(said) > 0 {
+		<-said
+	}
+	relay.Cut()
+	select {
+	case <-said:
+	case <-time.After(10 * time.Second):
+		t.Error("the logger heard nothing of a connection that was cut")
 	}
 }
