@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zklab/internal/contestant"
+	"zklab/internal/wiretap"
 	"zklab/internal/zkdial"
 	"zklab/internal/zkserver"
 	"zklab/internal/zkserver/zktest"
@@ -240,6 +241,41 @@ func TestRecipe_cancelled_leavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantEmpty(t, lock)
+	})
+}
+
+// Who is to stand in line before the server answers does so when it answers.
+func TestRecipe_serverRefusesAtFirst_acquiresLater(t *testing.T) {
+	forEach(t, func(t *testing.T, r contestant.Recipe) {
+		t.Parallel()
+		relay, err := wiretap.Start(t.Context(), address(t), wiretap.Options{Name: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = relay.Close() })
+		relay.Refuse(true)
+		l, err := r(contestant.Member{Who: "m", Servers: relay.Addr(), Lock: lockPath(t), Session: 4 * time.Second}, func(contestant.Session) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		got := make(chan error, 1)
+		go func() {
+			_, err := l.Acquire(within(t))
+			got <- err
+		}()
+		select {
+		case err := <-got:
+			t.Fatalf("Acquire returned %v while it was refused", err)
+		case <-time.After(300 * time.Millisecond): // the first try, and the error after it, take a moment
+		}
+		relay.Refuse(false)
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(within(t)); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -22,13 +23,15 @@ const minHandshake = time.Second
 // client is a session of go-zookeeper's for one member.
 type client struct {
 	*zk.Conn
-	path string // of the lock
+	path   string        // of the lock
+	opened chan struct{} // closed when there has been a session
 }
 
 // connect opens a session and tells of its changes. The session timeout is asked
 // for as it is; the library does not tell what was negotiated.
 func connect(m contestant.Member, tell func(contestant.Session)) (client, error) {
-	made := make(chan struct{})
+	made, opened := make(chan struct{}), make(chan struct{})
+	first := sync.OnceFunc(func() { close(opened) })
 	var conn *zk.Conn
 	hear := func(e zk.Event) {
 		if e.Type != zk.EventSession {
@@ -38,6 +41,7 @@ func connect(m contestant.Member, tell func(contestant.Session)) (client, error)
 		case zk.StateHasSession:
 			<-made // zk.Connect is about to return
 			tell(contestant.Session{State: contestant.Connected, ID: conn.SessionID()})
+			first()
 		case zk.StateDisconnected:
 			tell(contestant.Session{State: contestant.Disconnected})
 		case zk.StateExpired:
@@ -51,7 +55,7 @@ func connect(m contestant.Member, tell func(contestant.Session)) (client, error)
 	if err != nil {
 		return client{}, fmt.Errorf("connect to %s: %w", m.Servers, err)
 	}
-	return client{Conn: conn, path: m.Lock}, nil
+	return client{Conn: conn, path: m.Lock, opened: opened}, nil
 }
 
 // Close ends the session and returns within about three seconds: the library waits
@@ -75,8 +79,15 @@ func onTime(ctx context.Context, call func() error) error {
 	}
 }
 
-// ensure makes path and its parents where they are missing.
+// ensure waits for the first session, and makes path and its parents where they are
+// missing. The library would give a request up as soon as it has tried every server once,
+// which on a machine that is still starting forty contestants says nothing.
 func (c client) ensure(ctx context.Context, path string) error {
+	select {
+	case <-c.opened:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	return onTime(ctx, func() error {
 		if there, _, err := c.Exists(path); err != nil || there {
 			return err

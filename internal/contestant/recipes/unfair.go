@@ -28,10 +28,8 @@ type unfairLock struct {
 }
 
 func (l *unfairLock) Acquire(ctx context.Context) (contestant.Grant, error) {
-	if parent := path.Dir(l.path); parent != "/" {
-		if err := l.ensure(ctx, parent); err != nil {
-			return contestant.Grant{}, err
-		}
+	if err := l.ensure(ctx, path.Dir(l.path)); err != nil {
+		return contestant.Grant{}, err
 	}
 	for {
 		won := make(chan bool, 1)
