@@ -100,6 +100,7 @@ func TestKill9_ofZklab_leavesNothing(t *testing.T) {
 			m.WaitFor("space step", screenLimit)
 			m.Send("\r")
 			m.WaitFor("HOLDS", screenLimit)
+			m.WaitFor("z stop", screenLimit) // what is not offered yet does nothing
 			m.Send("z")
 			m.WaitFor("STOPPED", screenLimit)
 		}},
