@@ -31,6 +31,7 @@ func TestScreen_queue_keysActOnRealProcesses(t *testing.T) {
 	m.WaitFor("HOLDS", screenLimit)
 	m.Send("n")
 	m.WaitFor("4 in line", screenLimit)
+	m.WaitFor("k kill -9", screenLimit)
 	m.Send("k") // nobody chosen: the holder
 	m.WaitFor("KILLED", screenLimit)
 	m.WaitFor("3 in line", screenLimit)
