@@ -34,7 +34,9 @@ func TestScreen_queue_keysActOnRealProcesses(t *testing.T) {
 	m.WaitFor("k kill -9", screenLimit)
 	m.Send("k") // nobody chosen: the holder
 	m.WaitFor("KILLED", screenLimit)
-	m.WaitFor("3 in line", screenLimit)
+	m.WaitUntil("3 in line, and the next one holds", screenLimit, func(s string) bool {
+		return strings.Contains(s, "3 in line") && strings.Contains(s, "HOLDS") && strings.Contains(s, "r release")
+	})
 	m.Send("r")
 	m.WaitFor("2 in line", screenLimit)
 	m.Send("?")
