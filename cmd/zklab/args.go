@@ -12,9 +12,9 @@ func takes(least, most int, ask string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch name := cmd.Name(); {
 		case len(args) < least:
-			return usagef("%s: %s: zklab %s", name, ask, cmd.Use)
+			return usagef("%s: %s Usage: zklab %s", name, ask, cmd.Use)
 		case len(args) > most:
-			return usagef("%s: that is too much: %s: zklab %s", name, strings.Join(args[most:], " "), cmd.Use)
+			return usagef("%s: %s is too much. Usage: zklab %s", name, strings.Join(args[most:], " "), cmd.Use)
 		}
 		return nil
 	}

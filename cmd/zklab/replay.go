@@ -29,7 +29,7 @@ up to the damage.`,
   zklab replay kill.ndjson
   zklab replay last --plain
   zklab replay kill.ndjson --cast kill.cast --page timeline     then: asciinema play kill.cast`,
-		Args: takes(1, 1, "which recording? That of your last failed test is called last"),
+		Args: takes(1, 1, "which recording? That of your last failed test is called last."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.replay(cmd.Context(), args[0], f)
 		},

@@ -267,7 +267,7 @@ type noServer struct{ error }
 
 func (g *global) resetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset NN", Short: "Put an exercise back to how it was given; what was there is kept as a dated copy", Args: takes(1, 1, "which lesson? Give its number"),
+		Use: "reset NN", Short: "Put an exercise back to how it was given; what was there is kept as a dated copy", Args: takes(1, 1, "which lesson? Give its number."),
 		RunE: func(_ *cobra.Command, args []string) error {
 			w, err := g.openWorkbook()
 			if err != nil {
@@ -289,7 +289,7 @@ func (g *global) resetCommand() *cobra.Command {
 func (g *global) solutionCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "solution NN", Short: "Show the reference answer, after you have solved it", Args: takes(1, 1, "which lesson? Give its number"),
+		Use: "solution NN", Short: "Show the reference answer, after you have solved it", Args: takes(1, 1, "which lesson? Give its number."),
 		Long: `solution shows the reference answer. Before the exercise is solved it asks for
 --force, and the lesson is then marked as assisted.`,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -333,7 +333,7 @@ func (g *global) solved(w *workbook.Workbook, l lessons.Lesson) (bool, error) {
 
 func (g *global) notesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "notes NN", Short: "Show the speaker's notes of a lesson, for a second terminal", Args: takes(1, 1, "which lesson? Give its number"),
+		Use: "notes NN", Short: "Show the speaker's notes of a lesson, for a second terminal", Args: takes(1, 1, "which lesson? Give its number."),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, err := lessons.Find(args[0], g.lang)
 			if err != nil {
